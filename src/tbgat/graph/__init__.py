@@ -1,0 +1,1 @@
+"""The disjunctive graph: state, evaluation, critical paths and moves."""

@@ -1,0 +1,1 @@
+"""The search loop, when it stops, who listens, and what it returns."""
