@@ -14,14 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tbgat import generate
     from tbgat.errors import TbgatError
-    from tbgat.formats import read, read_all, write
     from tbgat.instance import Instance
-    from tbgat.library import load
     from tbgat.schedule import Schedule
     from tbgat.search.result import Result
-    from tbgat.solvers import solve, solve_many
 
 __all__ = [
     "Instance",
@@ -29,13 +25,6 @@ __all__ = [
     "Schedule",
     "TbgatError",
     "__version__",
-    "generate",
-    "load",
-    "read",
-    "read_all",
-    "solve",
-    "solve_many",
-    "write",
 ]
 
 __version__ = "0.1.0"
@@ -45,14 +34,8 @@ _HOME = {
     "Result": "tbgat.search.result",
     "Schedule": "tbgat.schedule",
     "TbgatError": "tbgat.errors",
-    "load": "tbgat.library",
-    "read": "tbgat.formats",
-    "read_all": "tbgat.formats",
-    "solve": "tbgat.solvers",
-    "solve_many": "tbgat.solvers",
-    "write": "tbgat.formats",
 }
-_SUBMODULES = ("bench", "dispatching", "generate", "graph", "library", "plot", "policy", "training")
+_SUBMODULES = ("graph", "search")
 
 
 def __getattr__(name: str) -> Any:
