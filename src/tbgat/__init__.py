@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tbgat.errors import TbgatError
     from tbgat.instance import Instance
+    from tbgat.library import load
     from tbgat.schedule import Schedule
     from tbgat.search.result import Result
 
@@ -25,6 +26,7 @@ __all__ = [
     "Schedule",
     "TbgatError",
     "__version__",
+    "load",
 ]
 
 __version__ = "0.1.0"
@@ -34,8 +36,9 @@ _HOME = {
     "Result": "tbgat.search.result",
     "Schedule": "tbgat.schedule",
     "TbgatError": "tbgat.errors",
+    "load": "tbgat.library",
 }
-_SUBMODULES = ("graph", "search")
+_SUBMODULES = ("dispatching", "generate", "graph", "library", "search")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,1 @@
+"""Measuring methods against instances, and telling what came out."""
