@@ -1,1 +1,19 @@
 """The disjunctive graph: state, evaluation, critical paths and moves."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tbgat.graph.state import GraphBatch, random_states
+
+__all__ = ["GraphBatch", "random_states"]
+
+_HOME = {"GraphBatch": "tbgat.graph.state", "random_states": "tbgat.graph.state"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'tbgat.graph' has no attribute {name!r}")

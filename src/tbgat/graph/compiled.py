@@ -1,0 +1,85 @@
+"""How this package compiles: one decorator, one cache, one announcement.
+
+Numba's own cache notices a change in the file of a function but not in the functions it calls in
+other files. Here the cache folder is named after the content of every module that holds kernels, so
+that it is stale never and survives everything but a change of our own code.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# Compiled functions carry no annotations.
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+# Numba fills its configuration at run time and types its decorators loosely.
+_config: Any = numba.config
+_njit: Any = numba.njit
+
+__all__ = ["announce_compilation", "cache_folder", "kernel", "next_random", "random_below"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@cache
+def cache_folder() -> Path:
+    """Folder of the compiled code of exactly these sources, this Numba and this Python."""
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        source = path.read_bytes()
+        if b"compiled import" in source or path == Path(__file__):
+            digest.update(source)
+    root = os.environ.get("TBGAT_CACHE") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(root).expanduser() / "tbgat" / digest.hexdigest()[:16]
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function on first use: no Python inside, the GIL released, kept on disk."""
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = str(cache_folder())
+    try:
+        compiled: Function = _njit(nogil=True, cache=True, boundscheck=False)(function)
+    except RuntimeError:
+        # No folder can be written: compile in memory, as often as need be.
+        compiled = _njit(nogil=True)(function)
+    finally:
+        _config.CACHE_DIR = before
+    return compiled
+
+
+def announce_compilation(*kernels: Any) -> bool:
+    """Say on stderr that the first use compiles, if it will; return whether it will."""
+    waiting = [k for k in kernels if hasattr(k, "py_func") and not k.signatures]
+    folder = cache_folder()
+    cold = [k for k in waiting if not any(folder.rglob(f"*.{k.__name__}-*.nbi"))]
+    if cold:
+        sys.stderr.write("tbgat: compiling the search engine, once (about 15 s) ...\n")
+        sys.stderr.flush()
+    return bool(cold)
+
+
+@kernel
+def next_random(state, index):
+    """Advance the generator ``state[index]`` (SplitMix64) and return 64 random bits."""
+    state[index] += numba.uint64(0x9E3779B97F4A7C15)
+    z = state[index]
+    z = (z ^ (z >> numba.uint64(30))) * numba.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> numba.uint64(27))) * numba.uint64(0x94D049BB133111EB)
+    return z ^ (z >> numba.uint64(31))
+
+
+@kernel
+def random_below(state, index, bound):
+    """Return a whole number uniform in ``0 .. bound - 1`` (bound < 2**31)."""
+    high = next_random(state, index) >> numba.uint64(33)
+    return numba.int64((high * numba.uint64(bound)) >> numba.uint64(31))

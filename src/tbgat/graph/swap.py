@@ -1,0 +1,167 @@
+"""The one move, and the compiled loops over a range of solutions of a batch.
+
+``g`` is the :class:`~tbgat.graph.arrays.Arrays` of a batch. Every loop returns -1, or the number
+of the solution at which it had to stop.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# Compiled functions: the arrays are described once, in Arrays.
+
+import numpy as np
+
+from tbgat.graph.compiled import kernel
+from tbgat.graph.critical import n5_moves, one_machine_or_one_job
+from tbgat.graph.evaluate import fill_heads, fill_levels, fill_tails, sort_topologically
+
+__all__ = [
+    "evaluate_range",
+    "levels_range",
+    "moves_range",
+    "proved_range",
+    "set_makespan",
+    "swap_adjacent",
+    "swap_range",
+]
+
+
+@kernel
+def swap_adjacent(g, b, u, v, buffer):
+    """Let the machine run v before u, where v follows u now; keep order, heads and tails exact.
+
+    Returns False, with nothing changed, if that would make a cycle.
+    """
+    lo = g.offset[b]
+    hi = g.offset[b + 1]
+    first = g.position[u]
+    last = g.position[v]
+    # Whatever depends on u between u and v must move behind v.
+    g.mark[u] = 1
+    for i in range(first + 1, last):
+        x = g.order[i]
+        y = g.job_pred[x]
+        z = g.machine_pred[x]
+        if (y >= 0 and g.mark[y]) or (z >= 0 and g.mark[z]):
+            g.mark[x] = 1
+    before = g.job_pred[v]
+    legal = before < 0 or g.mark[before] == 0
+    moved = 0
+    at = first
+    for i in range(first, last):
+        x = g.order[i]
+        if legal:
+            if g.mark[x]:
+                buffer[moved] = x
+                moved += 1
+            else:
+                g.order[at] = x
+                g.position[x] = at
+                at += 1
+        g.mark[x] = 0
+    if not legal:
+        return False
+    g.order[at] = v
+    g.position[v] = at
+    for k in range(moved):
+        at += 1
+        g.order[at] = buffer[k]
+        g.position[buffer[k]] = at
+
+    above = g.machine_pred[u]
+    below = g.machine_succ[v]
+    g.machine_pred[v] = above
+    g.machine_succ[v] = u
+    g.machine_pred[u] = v
+    g.machine_succ[u] = below
+    if above >= 0:
+        g.machine_succ[above] = v
+    if below >= 0:
+        g.machine_pred[below] = u
+
+    slot = g.swaps[b] % g.memory_u.shape[1]
+    g.memory_u[b, slot] = v
+    g.memory_v[b, slot] = u
+    g.swaps[b] += 1
+    fill_heads(first, hi, g.order, g.duration, g.job_pred, g.machine_pred, g.est)
+    fill_tails(lo, last + 1, g.order, g.duration, g.job_succ, g.machine_succ, g.tail)
+    set_makespan(g, b)
+    return True
+
+
+@kernel
+def set_makespan(g, b):
+    """Read the makespan off the last operations of the jobs."""
+    longest = 0
+    for j in range(g.job_start[b], g.job_start[b + 1]):
+        x = g.last_of_job[j]
+        longest = max(longest, g.est[x] + g.duration[x])
+    g.makespan[b] = longest
+
+
+@kernel
+def evaluate_range(g, begin, end):
+    """Order, heads, tails and makespan from scratch; stops at a cycle."""
+    for b in range(begin, end):
+        lo = g.offset[b]
+        hi = g.offset[b + 1]
+        reached = sort_topologically(
+            lo, hi, g.job_pred, g.job_succ, g.machine_pred, g.machine_succ, g.order, g.position
+        )
+        if reached < hi - lo:
+            return b
+        fill_heads(lo, hi, g.order, g.duration, g.job_pred, g.machine_pred, g.est)
+        fill_tails(lo, hi, g.order, g.duration, g.job_succ, g.machine_succ, g.tail)
+        set_makespan(g, b)
+    return -1
+
+
+@kernel
+def levels_range(g, begin, end):
+    """Both topological sorts."""
+    for b in range(begin, end):
+        g.sink_level[b] = fill_levels(
+            g.offset[b],
+            g.offset[b + 1],
+            g.order,
+            g.job_pred,
+            g.job_succ,
+            g.machine_pred,
+            g.machine_succ,
+            g.level,
+            g.back_level,
+        )
+    return -1
+
+
+@kernel
+def moves_range(g, begin, end, random):
+    """One random critical path per solution and its N5 moves."""
+    size = 0
+    for b in range(begin, end):
+        size = max(size, g.offset[b + 1] - g.offset[b])
+    path = np.empty(size, np.int32)
+    # Indexed by operation of the batch; only this thread's solutions are touched.
+    head = g.est.copy()
+    for b in range(begin, end):
+        n5_moves(g, b, random, path, head)
+    return -1
+
+
+@kernel
+def swap_range(g, begin, end, u, v):
+    """One swap per solution, none where ``u`` is -1; stops at a cycle."""
+    size = 0
+    for b in range(begin, end):
+        size = max(size, g.offset[b + 1] - g.offset[b])
+    buffer = np.empty(size, np.int32)
+    for b in range(begin, end):
+        if u[b] >= 0 and not swap_adjacent(g, b, u[b], v[b], buffer):
+            return b
+    return -1
+
+
+@kernel
+def proved_range(g, begin, end, proved):
+    """Whether the drawn critical paths prove their solutions optimal."""
+    for b in range(begin, end):
+        proved[b] = one_machine_or_one_job(g, b)
+    return -1
