@@ -39,6 +39,9 @@ class Result:
         Every improvement, the first schedule included, so that the curve can be drawn.
     story
         A few sentences on what ran and what found the best (see :meth:`explain`).
+    stopped
+        What ended the search: ``steps``, ``seconds``, ``target``, ``patience``, ``optimal``,
+        ``callback``, ``interrupt``, or empty where the method simply came to its end.
     """
 
     instance: Instance
@@ -53,6 +56,7 @@ class Result:
     seed: int | None
     history: tuple[Improvement, ...] = ()
     story: tuple[str, ...] = field(default=())
+    stopped: str = ""
 
     @property
     def gap(self) -> float:

@@ -1,0 +1,16 @@
+"""Method ``dispatch``: one priority rule, no search."""
+
+from __future__ import annotations
+
+from tbgat.dispatching import dispatch
+from tbgat.search.result import Improvement
+from tbgat.search.task import Outcome, Task
+
+__all__ = ["solve"]
+
+
+def solve(task: Task, rule: str = "fdd/mwkr") -> Outcome:
+    """Build one schedule with a rule of :mod:`tbgat.dispatching`."""
+    schedule = dispatch(task.instance, rule, seed=task.seed)
+    found = Improvement(0, task.seconds(), schedule.makespan)
+    return Outcome(schedule, history=(found,), story=(f"The rule {rule} built one schedule.",))

@@ -1,0 +1,92 @@
+"""Every method by name. A new one is a small module with one function, and one line here.
+
+A method's module has ``solve(task, **options) -> Outcome``. It may also have
+
+- ``prepare()``: load or compile what the first call needs; not counted as search time;
+- ``solve_many(tasks, **options) -> list[Outcome]``: solve a batch better than one by one.
+
+Other packages add theirs with :func:`register`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from tbgat.errors import UsageError
+from tbgat.search.task import Outcome
+
+__all__ = ["Method", "describe_methods", "find_method", "method_names", "register"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to solve: where its code is, and one sentence on it."""
+
+    name: str
+    module: str
+    summary: str
+
+    @property
+    def solve(self) -> Callable[..., Outcome]:
+        """The function that solves one task."""
+        return self._function("solve")
+
+    @property
+    def solve_many(self) -> Callable[..., Sequence[Outcome]] | None:
+        """The function that solves a batch, if the method has one."""
+        return getattr(import_module(self.module), "solve_many", None)
+
+    def prepare(self) -> None:
+        """Load or compile what the first call needs."""
+        function = getattr(import_module(self.module), "prepare", None)
+        if function is not None:
+            function()
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse options this method does not know."""
+        known = list(inspect.signature(self.solve).parameters)[1:]
+        for option in options:
+            if option not in known:
+                offer = f"it has {', '.join(known)}" if known else "it has none"
+                raise UsageError(f"method {self.name} has no option {option!r} ({offer})")
+
+    def _function(self, name: str) -> Callable[..., Outcome]:
+        function: Callable[..., Outcome] = getattr(import_module(self.module), name)
+        return function
+
+
+_METHODS: dict[str, Method] = {}
+
+
+def register(name: str, module: str, summary: str) -> None:
+    """Add a method, or put another module in the place of one."""
+    _METHODS[name] = Method(name, module, summary)
+
+
+def method_names() -> list[str]:
+    """All names, in the order of registration."""
+    return list(_METHODS)
+
+
+def describe_methods() -> dict[str, str]:
+    """All names with a sentence on each."""
+    return {method.name: method.summary for method in _METHODS.values()}
+
+
+def find_method(name: str) -> Method:
+    """Look a method up by name."""
+    if name not in _METHODS:
+        raise UsageError(f"there is no method {name!r}; there are {', '.join(_METHODS)}")
+    return _METHODS[name]
+
+
+register("auto", "tbgat.solvers.auto", "choose by size and what is installed")
+register("dispatch", "tbgat.solvers.dispatch", "one dispatching rule, no search")
+register("random", "tbgat.solvers.random_walk", "random N5 moves")
+register("greedy", "tbgat.solvers.greedy", "best improvement over N5 with random restarts")
+register("tabu", "tbgat.solvers.tabu", "tabu search over N5 with exact evaluation")
+register("cpsat", "tbgat.solvers.cpsat", "constraint programming with OR-Tools CP-SAT")
