@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tbgat.library import load
     from tbgat.schedule import Schedule
     from tbgat.search.result import Result
+    from tbgat.solvers import solve, solve_many
 
 __all__ = [
     "Instance",
@@ -27,6 +28,8 @@ __all__ = [
     "TbgatError",
     "__version__",
     "load",
+    "solve",
+    "solve_many",
 ]
 
 __version__ = "0.1.0"
@@ -37,8 +40,10 @@ _HOME = {
     "Schedule": "tbgat.schedule",
     "TbgatError": "tbgat.errors",
     "load": "tbgat.library",
+    "solve": "tbgat.solvers",
+    "solve_many": "tbgat.solvers",
 }
-_SUBMODULES = ("dispatching", "generate", "graph", "library", "search")
+_SUBMODULES = ("dispatching", "generate", "graph", "library", "search", "solvers")
 
 
 def __getattr__(name: str) -> Any:

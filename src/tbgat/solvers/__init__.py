@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from tbgat.errors import UsageError
 from tbgat.instance import Instance
@@ -97,7 +100,8 @@ def solve(
         callbacks=callbacks,
     )
     chosen.prepare()
-    return finish(task := _begin(task), chosen.solve(task, **options))
+    task = _begin(task)
+    return finish(task, chosen.solve(task, **options))
 
 
 def solve_many(
@@ -179,7 +183,7 @@ def make_task(
         method=method,
         stop=criterion if stop is None else criterion | stop,
         seed=chosen_seed,
-        start=dispatch(instance, seed=chosen_seed) if warm is None else warm,
+        start=dispatch(instance, rng=_start_rng(chosen_seed)) if warm is None else warm,
         initial=warm,
         lower_bound=lower_bound(instance),
         threads=_thread_count(threads, steps),
@@ -196,8 +200,7 @@ def run_task(task: Task, method: str, **options: Any) -> Outcome:
 
 def _begin(task: Task) -> Task:
     """Start the clock."""
-    fresh = Task.__dataclass_fields__["started"].default_factory
-    return replace(task, started=fresh())  # type: ignore[misc, operator]
+    return replace(task, started=time.perf_counter())
 
 
 def _spread(
@@ -228,10 +231,16 @@ def _warm_start(instance: Instance, initial: Initial | None) -> Schedule | None:
 
 def _thread_count(threads: int | None, steps: int | None) -> int:
     if threads is None:
-        return 1 if steps is not None else len(os.sched_getaffinity(0))
+        return 1 if steps is not None else _cores()
     if threads < 1:
         raise UsageError(f"threads must be 1 or more, got {threads}")
     return int(threads)
+
+
+def _cores() -> int:
+    # The affinity mask knows of containers and taskset, but only Linux has it.
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _seed(seed: int | None) -> int:
@@ -240,6 +249,11 @@ def _seed(seed: int | None) -> int:
     if seed < 0:
         raise UsageError(f"a seed must be 0 or more, got {seed}")
     return int(seed)
+
+
+def _start_rng(seed: int) -> np.random.Generator:
+    # A stream of its own: how ties are broken in the start says nothing about the search.
+    return np.random.default_rng([seed, 2**31])
 
 
 def _one_at_a_time(callbacks: Iterable[Callback]) -> tuple[Callback, ...]:
@@ -252,5 +266,4 @@ def _one_at_a_time(callbacks: Iterable[Callback]) -> tuple[Callback, ...]:
 
         return call
 
-    wrap: Callable[[Callback], Callback] = locked
-    return tuple(wrap(callback) for callback in callbacks)
+    return tuple(locked(callback) for callback in callbacks)

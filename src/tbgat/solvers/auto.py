@@ -9,13 +9,10 @@ from tbgat.solvers.registry import find_method
 
 __all__ = ["choose", "solve"]
 
-TINY_OPERATIONS = 50
-
 
 def choose(task: Task) -> str:
-    """CP-SAT where it proves the optimum in a moment, tabu search everywhere else."""
-    tiny = task.instance.num_operations <= TINY_OPERATIONS
-    return "cpsat" if tiny and find_spec("ortools") else "tabu"
+    """CP-SAT where it is installed."""
+    return "cpsat" if find_spec("ortools") else "dispatch"
 
 
 def solve(task: Task) -> Outcome:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tbgat.errors import MissingExtraError, UsageError
@@ -104,6 +105,8 @@ def _watch(task: Task, listener: Any, worker: threading.Thread) -> str:
             best, bound, history = listener.state()
             gain = history[-1].step if history else 0
             progress = task.progress(gain, best, gain, bound)
+            # The solver itself counts conflicts: a poll would cut it at a moment of chance.
+            timed = replace(progress, step=0, last_gain=0)
             if task.callbacks:
                 new = tuple(history[told:])
                 told = len(history)
@@ -112,8 +115,8 @@ def _watch(task: Task, listener: Any, worker: threading.Thread) -> str:
                     stopped = "callback"
             if task.cancelled.is_set():
                 stopped = "interrupt"
-            elif not stopped and task.stop(progress):
-                stopped = name_of(task.stop, progress)
+            elif not stopped and task.stop(timed):
+                stopped = name_of(task.stop, timed)
         except KeyboardInterrupt:
             stopped = "interrupt"
         if stopped:
@@ -125,7 +128,7 @@ def _listener(task: Task, starts: list[Any]) -> Any:
     """Make the object CP-SAT tells of solutions; its base class needs OR-Tools."""
     from ortools.sat.python import cp_model
 
-    class Listener(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # untyped base
+    class Listener(cp_model.CpSolverSolutionCallback):
         def __init__(self) -> None:
             super().__init__()
             self.error: BaseException | None = None
@@ -151,8 +154,11 @@ def _listener(task: Task, starts: list[Any]) -> Any:
 
         def on_solution_callback(self) -> None:
             values = [self.value(variable) for variable in starts]
-            found = Improvement(self.num_conflicts, task.seconds(), int(self.objective_value))
             with self._lock:
+                # Each worker of the solver counts for itself; the curve needs a growing number.
+                before = self._history[-1].step if self._history else 0
+                step = max(before, self.num_conflicts)
+                found = Improvement(step, task.seconds(), int(self.objective_value))
                 self._starts = values
                 self._history.append(found)
                 if found.makespan <= max(task.stop.target, self._bound):
