@@ -22,7 +22,7 @@ import tbgat
 from tbgat import generate
 from tbgat.bounds import lower_bound
 from tbgat.dispatching import dispatch
-from tbgat.generate import parse_sizes
+from tbgat.generate.sizes import parse_sizes
 from tbgat.library.sets import InstanceSet, pack, unpack
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "tbgat" / "library"
