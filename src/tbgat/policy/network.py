@@ -1,0 +1,197 @@
+"""TBGAT: forward and backward embedding, merge, and the score of every move (Section 4)."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from tbgat.errors import UsageError
+from tbgat.policy.attention import GraphAttention
+from tbgat.policy.features import Observation, check_move_features
+from tbgat.policy.structure import Structure
+
+__all__ = ["PRESETS", "TBGAT", "NetworkConfig"]
+
+RAW_FEATURES = 3
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Sizes of the network.
+
+    Attributes
+    ----------
+    heads
+        Attention heads of every layer but the last, which has one.
+    width
+        Width of a head, and of a node's embedding in each view.
+    layers
+        Attention layers per view.
+    hidden
+        Hidden layers of the scoring network; if empty, 4, 2, 1 and 1/2 times the width.
+    move_features
+        Further inputs of the scoring network, see :data:`~tbgat.policy.features.MOVE_FEATURES`.
+    """
+
+    heads: int = 4
+    width: int = 128
+    layers: int = 3
+    hidden: tuple[int, ...] = ()
+    move_features: tuple[str, ...] = ("recent",)
+
+    def __post_init__(self) -> None:
+        if min(self.heads, self.width, self.layers, *self.hidden, 1) < 1 or self.width < 2:
+            raise UsageError(f"network sizes must be positive, got {self}")
+        object.__setattr__(self, "move_features", check_move_features(self.move_features))
+        default = (4 * self.width, 2 * self.width, self.width, self.width // 2)
+        object.__setattr__(self, "hidden", tuple(self.hidden) or default)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a weights card."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> NetworkConfig:
+        """Inverse of :meth:`to_dict`."""
+        known = {f.name for f in dataclasses.fields(cls)}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise UsageError(f"unknown network setting {unknown[0]!r}")
+        plain: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+        }
+        return cls(**plain)
+
+    def replace(self, **changes: Any) -> NetworkConfig:
+        """Copy with some sizes changed."""
+        return dataclasses.replace(self, **changes)
+
+
+_THREE = ("recent", "makespan_change", "makespan_to_best")
+
+PRESETS: dict[str, NetworkConfig] = {
+    "paper": NetworkConfig(),
+    "paper-nolabel": NetworkConfig(move_features=()),
+    "small": NetworkConfig(width=32, move_features=_THREE),
+    "tiny": NetworkConfig(width=16, move_features=_THREE),
+}
+"""Named sizes. ``paper`` has the recency label, as the runs behind the paper's figures had."""
+
+
+class TBGAT(nn.Module):
+    """Scores for the moves of a batch of solutions.
+
+    Parameters
+    ----------
+    config
+        Sizes, or the name of a preset.
+    generator
+        Source of the initial weights; seeded with 0 if not given.
+    """
+
+    def __init__(
+        self, config: NetworkConfig | str = "paper", *, generator: torch.Generator | None = None
+    ) -> None:
+        super().__init__()
+        if isinstance(config, str):
+            if config not in PRESETS:
+                raise UsageError(f"unknown preset {config!r}; known are {', '.join(PRESETS)}")
+            config = PRESETS[config]
+        self.config = config
+        generator = generator or torch.Generator().manual_seed(0)
+        inputs, layers = RAW_FEATURES, list[nn.Module]()
+        for last in [False] * (config.layers - 1) + [True]:
+            heads = 1 if last else config.heads
+            layers.append(GraphAttention(inputs, heads, config.width, generator))
+            inputs = heads * config.width
+        self.embedding = nn.ModuleList(layers)
+        widths = [8 * config.width + len(config.move_features), *config.hidden, 1]
+        self.scoring = nn.ModuleList(
+            _linear(a, b, generator) for a, b in itertools.pairwise(widths)
+        )
+
+    @property
+    def layers(self) -> list[GraphAttention]:
+        """The attention layers, first to last."""
+        return cast(list[GraphAttention], list(self.embedding))
+
+    @property
+    def linears(self) -> list[nn.Linear]:
+        """The layers of the scoring network, first to last."""
+        return cast(list[nn.Linear], list(self.scoring))
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    def embed(self, structure: Structure) -> Tensor:
+        """Forward and backward embeddings of all nodes: 2 x nodes x width."""
+        x = structure.features.to(next(self.parameters()).dtype)
+        *inner, last = self.layers
+        for layer in inner:
+            x = functional.elu(layer(x, structure))
+        return cast(Tensor, last(x, structure))
+
+    def forward(self, observation: Observation) -> Tensor:
+        """Score every move of every state, flat, in the order of ``observation.move_u``.
+
+        The moves of one state are made comparable by a softmax over them alone, see
+        :func:`~tbgat.policy.moves.log_probabilities`.
+        """
+        if observation.move_feature_names != self.config.move_features:
+            raise UsageError(
+                f"the network wants the move features {list(self.config.move_features)}, the "
+                f"observation has {list(observation.move_feature_names)}"
+            )
+        structure = Structure.of(observation, self.device)
+        embedding = self.embed(structure)
+        graph = self._graph_means(embedding, structure)
+        count = structure.num_operations
+        node = torch.cat([embedding[0, :count], embedding[1, :count]], dim=1)
+
+        def tensor(array: Any) -> Tensor:
+            return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+        u, v = tensor(observation.move_u), tensor(observation.move_v)
+        state = tensor(np.repeat(np.arange(len(observation)), observation.num_moves))
+        # The pair is (node u, graph, node v, graph, move features): the graph's part of the first
+        # product is the same for all moves of a state.
+        first, *rest = self.linears
+        features = len(self.config.move_features)
+        parts = torch.split(first.weight, [2 * self.config.width] * 4 + [features], dim=1)
+        by_graph = graph @ (parts[1] + parts[3]).T + first.bias
+        x = node.index_select(0, u) @ parts[0].T + node.index_select(0, v) @ parts[2].T
+        x = x + by_graph.index_select(0, state)
+        if features:
+            x = x + tensor(observation.move_features).to(x.dtype) @ parts[4].T
+        for layer in rest:
+            x = layer(torch.tanh(x))
+        return x.squeeze(1)
+
+    @staticmethod
+    def _graph_means(embedding: Tensor, structure: Structure) -> Tensor:
+        """Mean of (forward, backward) over all nodes of each graph: graphs x (2 * width)."""
+        width = embedding.shape[2]
+        sums = embedding.new_zeros(2, structure.num_graphs, width)
+        sums = sums.index_add(1, structure.graph, embedding)
+        means = sums / structure.sizes.to(embedding.dtype)[:, None]
+        return torch.cat([means[0], means[1]], dim=1)
+
+
+def _linear(inputs: int, outputs: int, generator: torch.Generator) -> nn.Linear:
+    """A linear layer with PyTorch's usual initial weights, drawn from our own generator."""
+    layer = nn.Linear(inputs, outputs, device="meta").to_empty(device="cpu")
+    bound = 1.0 / math.sqrt(inputs)
+    with torch.no_grad():
+        layer.weight.uniform_(-bound, bound, generator=generator)
+        layer.bias.uniform_(-bound, bound, generator=generator)
+    return layer
