@@ -7,7 +7,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 # Compiled functions: the arrays are described once, in Arrays.
 
-from tbgat.graph.compiled import kernel, random_below
+from tbgat.graph.compiled import lean_kernel, random_below
 
 __all__ = [
     "critical_path",
@@ -15,13 +15,14 @@ __all__ = [
     "n5_moves",
     "one_machine_or_one_job",
     "path_between",
+    "steps_since_made",
     "swap_estimate",
 ]
 
 _NO_PATH = -(1 << 60)
 
 
-@kernel
+@lean_kernel
 def critical_path(g, b, random, path):
     """Walk back from the sink, choosing uniformly among tight predecessors.
 
@@ -56,7 +57,7 @@ def critical_path(g, b, random, path):
     return length
 
 
-@kernel
+@lean_kernel
 def swap_estimate(g, u, v):
     """Length of the longest path through u or v once the machine runs v before u."""
     p_u = g.duration[u]
@@ -86,7 +87,7 @@ def swap_estimate(g, u, v):
     return max(head_v + p_v + tail_v, head_u + p_u + tail_u)
 
 
-@kernel
+@lean_kernel
 def _longest_avoiding(g, b, hi, u, v, head):
     """Length of the longest path that touches neither u nor v; ``head`` is scratch space."""
     first = g.position[u]
@@ -114,7 +115,7 @@ def _longest_avoiding(g, b, hi, u, v, head):
     return result
 
 
-@kernel
+@lean_kernel
 def makespan_after_swap(g, b, hi, u, v, head):
     """Exact makespan once adjacent u, v are swapped.
 
@@ -127,7 +128,7 @@ def makespan_after_swap(g, b, hi, u, v, head):
     return max(estimate, _longest_avoiding(g, b, hi, u, v, head))
 
 
-@kernel
+@lean_kernel
 def path_between(g, u, v):
     """Whether a path leads from u to v besides their own arc: then a swap makes a cycle.
 
@@ -154,7 +155,20 @@ def path_between(g, u, v):
     return found
 
 
-@kernel
+@lean_kernel
+def steps_since_made(g, b, u, v):
+    """How many swaps ago the arc u -> v was made; 0 if not within memory."""
+    size = g.memory_u.shape[1]
+    made = g.swaps[b]
+    slot = made % size
+    for back in range(1, min(made, size) + 1):
+        slot = slot - 1 if slot > 0 else size - 1
+        if g.memory_u[b, slot] == u and g.memory_v[b, slot] == v:
+            return back
+    return 0
+
+
+@lean_kernel
 def _add_move(g, b, lo, hi, u, v, count, head):
     """Append the swap of u and v unless it is not allowed; return the new number of moves."""
     if g.job[u] == g.job[v] or path_between(g, u, v):
@@ -163,19 +177,11 @@ def _add_move(g, b, lo, hi, u, v, count, head):
     g.move_u[at] = u
     g.move_v[at] = v
     g.move_makespan[at] = makespan_after_swap(g, b, hi, u, v, head)
-    age = 0
-    size = g.memory_u.shape[1]
-    made = g.swaps[b]
-    for back in range(1, min(made, size) + 1):
-        slot = (made - back) % size
-        if g.memory_u[b, slot] == u and g.memory_v[b, slot] == v:
-            age = back
-            break
-    g.move_age[at] = age
+    g.move_age[at] = steps_since_made(g, b, u, v)
     return count + 1
 
 
-@kernel
+@lean_kernel
 def n5_moves(g, b, random, path, head):
     """Fill the N5 moves of one random critical path; return their number.
 
@@ -212,7 +218,7 @@ def n5_moves(g, b, random, path, head):
     return count
 
 
-@kernel
+@lean_kernel
 def one_machine_or_one_job(g, b):
     """Whether the recorded path stays on one machine or in one job: then no schedule is shorter.
 

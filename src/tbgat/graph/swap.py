@@ -9,7 +9,7 @@ of the solution at which it had to stop.
 
 import numpy as np
 
-from tbgat.graph.compiled import kernel
+from tbgat.graph.compiled import kernel, lean_kernel
 from tbgat.graph.critical import n5_moves, one_machine_or_one_job
 from tbgat.graph.evaluate import fill_heads, fill_levels, fill_tails, sort_topologically
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-@kernel
+@lean_kernel
 def swap_adjacent(g, b, u, v, buffer):
     """Let the machine run v before u, where v follows u now; keep order, heads and tails exact.
 
@@ -87,7 +87,7 @@ def swap_adjacent(g, b, u, v, buffer):
     return True
 
 
-@kernel
+@lean_kernel
 def set_makespan(g, b):
     """Read the makespan off the last operations of the jobs."""
     longest = 0
@@ -97,7 +97,7 @@ def set_makespan(g, b):
     g.makespan[b] = longest
 
 
-@kernel
+@lean_kernel
 def evaluate_range(g, begin, end):
     """Order, heads, tails and makespan from scratch; stops at a cycle."""
     for b in range(begin, end):
@@ -114,7 +114,7 @@ def evaluate_range(g, begin, end):
     return -1
 
 
-@kernel
+@lean_kernel
 def levels_range(g, begin, end):
     """Both topological sorts."""
     for b in range(begin, end):
@@ -159,7 +159,7 @@ def swap_range(g, begin, end, u, v):
     return -1
 
 
-@kernel
+@lean_kernel
 def proved_range(g, begin, end, proved):
     """Whether the drawn critical paths prove their solutions optimal."""
     for b in range(begin, end):
