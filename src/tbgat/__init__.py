@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tbgat.errors import TbgatError
+    from tbgat.formats import read, read_all, write
     from tbgat.instance import Instance
     from tbgat.library import load
     from tbgat.schedule import Schedule
@@ -28,8 +29,11 @@ __all__ = [
     "TbgatError",
     "__version__",
     "load",
+    "read",
+    "read_all",
     "solve",
     "solve_many",
+    "write",
 ]
 
 __version__ = "0.1.0"
@@ -40,10 +44,22 @@ _HOME = {
     "Schedule": "tbgat.schedule",
     "TbgatError": "tbgat.errors",
     "load": "tbgat.library",
+    "read": "tbgat.formats",
+    "read_all": "tbgat.formats",
     "solve": "tbgat.solvers",
     "solve_many": "tbgat.solvers",
+    "write": "tbgat.formats",
 }
-_SUBMODULES = ("dispatching", "generate", "graph", "library", "search", "solvers")
+_SUBMODULES = (
+    "bounds",
+    "dispatching",
+    "formats",
+    "generate",
+    "graph",
+    "library",
+    "search",
+    "solvers",
+)
 
 
 def __getattr__(name: str) -> Any:

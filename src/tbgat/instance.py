@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +15,14 @@ import numpy.typing as npt
 
 from tbgat.errors import InstanceError
 
-__all__ = ["MAX_TOTAL_DURATION", "Instance", "IntArray"]
+__all__ = ["MAX_MACHINES", "MAX_TOTAL_DURATION", "Instance", "IntArray"]
 
 IntArray = npt.NDArray[np.int64]
 
 # Every sum of durations stays exact in int64, in CP-SAT and in JSON's numbers.
 MAX_TOTAL_DURATION = 2**50
+# Arrays per machine are allocated everywhere: a slip of the pen must not eat the memory.
+MAX_MACHINES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -38,7 +41,8 @@ class Instance:
     num_machines
         Only needed when the last machines are visited by no job.
     job_names, machine_names
-        Optional labels, unique; they survive every round trip.
+        Optional labels, unique and not empty; they survive every round trip. Runs of blanks in a
+        name become one blank.
     """
 
     name: str
@@ -134,12 +138,14 @@ class Instance:
                 f"the durations add up to more than {MAX_TOTAL_DURATION}: use a coarser unit"
             )
         count = int(m.max()) + 1 if num_machines is None else int(num_machines)
+        if count > MAX_MACHINES:
+            raise InstanceError(f"{count} machines are more than the {MAX_MACHINES} we can take")
         _reject(m >= count, m, offsets, f"machine {{}} is out of range, there are {count} machines")
         jobs_named = _names(job_names, len(offsets) - 1, "job")
         machines_named = _names(machine_names, count, "machine")
         for array in (p, m, offsets):
             array.setflags(write=False)
-        values = (str(name), p, m, offsets, count, jobs_named, machines_named)
+        values = (_one_line(name), p, m, offsets, count, jobs_named, machines_named)
         for field, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, field, value)
 
@@ -284,12 +290,22 @@ def _reject(bad: npt.NDArray[np.bool_], values: IntArray, offsets: IntArray, tex
         raise InstanceError(f"{_place(index, offsets)}: {text.format(values[index])}")
 
 
+def _one_line(name: object) -> str:
+    """Tidy a name so that it survives every format: single blanks, no control characters."""
+    tidy = " ".join(str(name).split())
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in tidy):
+        raise InstanceError(f"the name {tidy!r} holds a control character")
+    return tidy
+
+
 def _names(names: Iterable[str] | None, count: int, what: str) -> tuple[str, ...] | None:
     if names is None:
         return None
-    listed = tuple(str(name) for name in names)
+    listed = tuple(_one_line(name) for name in names)
     if len(listed) != count:
         raise InstanceError(f"{len(listed)} {what} names for {count} {what}s")
+    if "" in listed:
+        raise InstanceError(f"the name of {what} {listed.index('')} is empty")
     if len(set(listed)) != count:
         twice = next(name for name in listed if listed.count(name) > 1)
         raise InstanceError(f"{what} name {twice!r} is used twice")
