@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tbgat
-from strategies import instances
 from tbgat import Instance, formats
 from tbgat.formats.json_text import instance_from_dict, instance_to_dict
 from tbgat.formats.standard import write_or_library
+from tests.strategies import instances
 
 SCHEMA = json.loads(
     (Path(formats.__file__).parent / "instance.schema.json").read_text(encoding="utf-8")
@@ -153,7 +153,7 @@ def test_many_in_json():
 def test_pyjobshop_refuses_what_is_no_job_shop():
     pyjobshop = pytest.importorskip("pyjobshop")
     model = formats.to_pyjobshop(tbgat.load("ft06"))
-    model.add_mode(model.tasks[0], model.machines[0], 5)
+    model.add_mode(model.tasks[0], model.resources[0], 5)
     with pytest.raises(tbgat.TbgatError, match="choice of machines"):
         formats.from_pyjobshop(model)
     late = pyjobshop.Model()
