@@ -6,12 +6,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tbgat.plot.animation import animate
+    from tbgat.plot.curves import compare, learning, search
     from tbgat.plot.files import save
     from tbgat.plot.gantt import gantt
+    from tbgat.plot.graph import graph
 
-__all__ = ["gantt", "save"]
+__all__ = ["animate", "compare", "gantt", "graph", "learning", "save", "search"]
 
-_HOME = {"gantt": "tbgat.plot.gantt", "save": "tbgat.plot.files"}
+_HOME = {
+    "animate": "tbgat.plot.animation",
+    "compare": "tbgat.plot.curves",
+    "gantt": "tbgat.plot.gantt",
+    "graph": "tbgat.plot.graph",
+    "learning": "tbgat.plot.curves",
+    "save": "tbgat.plot.files",
+    "search": "tbgat.plot.curves",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -117,7 +117,7 @@ def write_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150
         ".svg": {"Date": None},
         ".pdf": {"CreationDate": None, "ModDate": None},
     }.get(target.suffix.lower(), {})
-    with _creating(target), rc_context({"svg.hashsalt": "tbgat"}):
+    with creating(target), rc_context({"svg.hashsalt": "tbgat"}):
         figure.savefig(target, dpi=dpi, metadata=undated)
     return target
 
@@ -130,12 +130,12 @@ def _check_suffix(target: Path, allowed: tuple[str, ...]) -> None:
 
 
 def _write(target: Path, data: bytes) -> Path:
-    with _creating(target):
+    with creating(target):
         target.write_bytes(data)
     return target
 
 
-class _creating:
+class creating:
     """Make the folder of a file, and turn what the system says into one sentence."""
 
     def __init__(self, target: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,14 +18,14 @@ try:
     from matplotlib.patches import Rectangle
     from matplotlib.ticker import MaxNLocator
 
-    from tbgat.plot.labels import BarLabels, height_in_points, thin_row_labels
+    from tbgat.plot.labels import BarLabels, legend_below, thin_row_labels
 except ModuleNotFoundError as error:
     raise MissingExtraError("drawing", "plot") from error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["gantt", "gantt_size"]
+__all__ = ["Grouping", "draw_view", "frame", "gantt", "gantt_size", "palette"]
 
 Grouping = Literal["machine", "job"]
 
@@ -57,6 +58,21 @@ def gantt(
     if by not in ("machine", "job"):
         raise UsageError(f"a Gantt chart has rows by 'machine' or by 'job', not by {by!r}")
     seen = view(instance, schedule)
+    draw_view(ax, instance, seen, by=by, critical=critical, labels=labels)
+    frame(ax, instance, seen.makespan, by, title)
+    _lines(ax, seen.makespan, lower_bound, best_known)
+
+
+def draw_view(
+    ax: Axes,
+    instance: Instance,
+    seen: View,
+    *,
+    by: Grouping = "machine",
+    critical: bool = True,
+    labels: bool = True,
+) -> None:
+    """Draw bars, outlines and labels alone, without axes and lines."""
     row = instance.machines if by == "machine" else instance.job_of
     _bars(ax, instance, seen, row)
     if critical:
@@ -65,8 +81,6 @@ def gantt(
         inner = instance.job_of if by == "machine" else instance.machines
         label = instance.job_label if by == "machine" else instance.machine_label
         ax.add_artist(BarLabels(seen.start, seen.end, row, [label(int(i)) for i in inner]))
-    _frame(ax, instance, seen.makespan, by, title)
-    _lines(ax, seen.makespan, lower_bound, best_known)
 
 
 def gantt_size(instance: Instance, by: Grouping = "machine") -> tuple[float, float]:
@@ -76,15 +90,18 @@ def gantt_size(instance: Instance, by: Grouping = "machine") -> tuple[float, flo
     return float(np.clip(0.26 * bars + 4, 7, 22)), float(np.clip(0.24 * rows + 1.4, 2.6, 30))
 
 
+@cache
+def palette(count: int) -> list[tuple[float, float, float]]:
+    """Colours of jobs (or machines) as red, green and blue."""
+    listed = map(job_colour, range(count))
+    return [colorsys.hls_to_rgb(hue / 360, light, strong) for hue, strong, light in listed]
+
+
 def _bars(ax: Axes, instance: Instance, seen: View, row: Any) -> None:
     low, high = row - BAR_HEIGHT / 2, row + BAR_HEIGHT / 2
     corners = [(seen.start, low), (seen.end, low), (seen.end, high), (seen.start, high)]
     shapes = np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
-    palette = [
-        colorsys.hls_to_rgb(hue / 360, light, strong)
-        for hue, strong, light in map(job_colour, range(instance.num_jobs))
-    ]
-    colours = [palette[job] for job in instance.job_of]
+    colours = [palette(instance.num_jobs)[job] for job in instance.job_of]
     ax.add_collection(
         PolyCollection(list(shapes), facecolors=colours, edgecolors="white", linewidths=0.4)
     )
@@ -114,7 +131,8 @@ def _outline(ax: Axes, start: int, end: int, row: int, width: float) -> None:
     )
 
 
-def _frame(ax: Axes, instance: Instance, makespan: int, by: Grouping, title: str | None) -> None:
+def frame(ax: Axes, instance: Instance, makespan: int, by: Grouping, title: str | None) -> None:
+    """Set limits, row labels and title."""
     rows = instance.num_machines if by == "machine" else instance.num_jobs
     label = instance.machine_label if by == "machine" else instance.job_label
     ax.set_xlim(0, max(makespan, 1) * 1.02)
@@ -140,6 +158,4 @@ def _lines(ax: Axes, makespan: int, lower_bound: int | None, best_known: int | N
     ax.set_xlim(0, max(right, 1) * 1.02)
     for name, value, style, colour in marks:
         ax.axvline(value, linestyle=style, color=colour, linewidth=1.4, label=f"{name} {value}")
-    # Below the axis, where no bar can be: near-equal values never write over each other.
-    below: dict[str, Any] = {"bbox_to_anchor": (1, -28 / height_in_points(ax)), "ncols": 3}
-    ax.legend(loc="upper right", frameon=False, fontsize=8, borderaxespad=0, **below)
+    legend_below(ax)

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.text import Text
 
-__all__ = ["BarLabels", "height_in_points", "thin_row_labels"]
+__all__ = ["BarLabels", "legend_below", "thin_row_labels"]
 
 
 class BarLabels(Artist):
@@ -67,8 +67,13 @@ class BarLabels(Artist):
         return np.array([known[text] for text in self.texts]), max(tall, 1e-9)
 
 
-def height_in_points(ax: Axes) -> float:
-    """Height of the drawing area on paper."""
+def legend_below(ax: Axes) -> None:
+    """Put the legend under the axis, where it can hide nothing."""
+    below: dict[str, Any] = {"bbox_to_anchor": (1, -30 / _height_in_points(ax))}
+    ax.legend(loc="upper right", frameon=False, fontsize=8, borderaxespad=0, ncols=3, **below)
+
+
+def _height_in_points(ax: Axes) -> float:
     figure = ax.get_figure()
     return float(ax.bbox.height) * 72 / (figure.dpi if figure else 72)
 
@@ -76,7 +81,7 @@ def height_in_points(ax: Axes) -> float:
 def thin_row_labels(ax: Axes, size: float = 9, smallest: float = 5) -> None:
     """Shrink the row labels to the height of a row, and leave some out when that is too small."""
     rows = len(ax.get_yticks())
-    fitting = height_in_points(ax) / max(rows, 1) / 1.15
+    fitting = _height_in_points(ax) / max(rows, 1) / 1.15
     every = int(np.ceil(smallest / fitting)) if fitting < smallest else 1
     texts = [label.get_text() for label in ax.get_yticklabels()]
     ax.set_yticks(range(0, rows, every), texts[::every])
