@@ -53,19 +53,20 @@ def _versions() -> Mapping[str, str]:
 
 
 def _commit() -> str:
-    """Commit of the source tree, with ``-dirty`` if tracked files differ; empty outside one."""
-    here = Path(__file__).resolve().parent
+    """Commit of the source tree, with ``-dirty`` if the package differs; empty outside one."""
+    package = Path(__file__).resolve().parents[1]
     try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--match="],
-            cwd=here,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        commit = _git(package, "rev-parse", "--short=12", "HEAD")
+        # Only the package: a measurement adds to its own records, and those may be tracked too.
+        changed = _git(package, "status", "--porcelain", "--untracked-files=no", "--", ".")
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return described.stdout.strip()
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def _cpu_model() -> str:

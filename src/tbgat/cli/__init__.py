@@ -18,7 +18,9 @@ from tbgat.errors import TbgatError
 __all__ = ["COMMANDS", "main"]
 
 # Command, and what ``tbgat --help`` says of it. The module is ``tbgat.cli.<command>``.
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "bench": "run methods on benchmark suites and record every run",
+}
 
 
 class _Parser(argparse.ArgumentParser):

@@ -108,7 +108,7 @@ def solve_many(
     instances: Iterable[Instance],
     method: str = "auto",
     *,
-    seed: int | None = None,
+    seed: int | Sequence[int] | None = None,
     initial: Iterable[Initial] | None = None,
     threads: int | None = None,
     callbacks: Iterable[Callback] = (),
@@ -116,9 +116,10 @@ def solve_many(
 ) -> list[Result]:
     """Solve many instances, each within the given limits, spread over the threads.
 
-    Takes what :func:`solve` takes; instance ``i`` has the seed ``seed + i`` and, except for methods
-    that work on a whole batch at once, the same result as if solved alone on one thread. Callbacks
-    are never called twice at a time. Ctrl-C gives the best so far of every instance.
+    Takes what :func:`solve` takes; instance ``i`` has the seed ``seed + i``, or ``seed[i]`` of a
+    list, and, except for methods that work on a whole batch at once, the same result as if solved
+    alone on one thread. Callbacks are never called twice at a time. Ctrl-C gives the best so far of
+    every instance.
     """
     listed = list(instances)
     starts: list[Initial | None] = [None] * len(listed) if initial is None else list(initial)
@@ -129,7 +130,13 @@ def solve_many(
     limits = {name: limits_and_options.pop(name, None) for name in names}
     chosen.check_options(limits_and_options)
     workers = _thread_count(threads, limits["steps"])
-    first = _seed(seed)
+    if isinstance(seed, Sequence):
+        seeds = [_seed(one) for one in seed]
+        if len(seeds) != len(listed):
+            raise UsageError(f"{len(seeds)} seeds for {len(listed)} instances")
+    else:
+        first = _seed(seed)
+        seeds = [first + number for number in range(len(listed))]
     heard = _one_at_a_time(callbacks)
     cancelled = threading.Event()
     tasks = [
@@ -138,7 +145,7 @@ def solve_many(
                 instance,
                 method,
                 **limits,
-                seed=first + number,
+                seed=seeds[number],
                 initial=start,
                 threads=workers if chosen.solve_many else 1,
                 callbacks=heard,

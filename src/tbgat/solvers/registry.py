@@ -3,7 +3,9 @@
 A method's module has ``solve(task, **options) -> Outcome``. It may also have
 
 - ``prepare()``: load or compile what the first call needs; not counted as search time;
-- ``solve_many(tasks, **options) -> list[Outcome]``: solve a batch better than one by one.
+- ``solve_many(tasks, **options) -> list[Outcome]``: solve a batch better than one by one;
+- ``weights_of(instance, **options) -> dict[str, str]``: name and checksum of the network weights
+  it would use, for the record of a benchmark.
 
 Other packages add theirs with :func:`register`.
 """
@@ -17,6 +19,7 @@ from importlib import import_module
 from typing import Any
 
 from tbgat.errors import UsageError
+from tbgat.instance import Instance
 from tbgat.search.task import Outcome
 
 __all__ = ["Method", "describe_methods", "find_method", "method_names", "register"]
@@ -45,6 +48,11 @@ class Method:
         function = getattr(import_module(self.module), "prepare", None)
         if function is not None:
             function()
+
+    def weights(self, instance: Instance, options: Mapping[str, Any]) -> dict[str, str]:
+        """Name and checksum of the network weights it would use; empty if it has none."""
+        function = getattr(import_module(self.module), "weights_of", None)
+        return {} if function is None else dict(function(instance, **options))
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options this method does not know."""
@@ -87,3 +95,4 @@ def find_method(name: str) -> Method:
 register("auto", "tbgat.solvers.auto", "choose by size and what is installed")
 register("dispatch", "tbgat.solvers.dispatch", "one dispatching rule, no search")
 register("cpsat", "tbgat.solvers.cpsat", "constraint programming with OR-Tools CP-SAT")
+register("pyjobshop", "tbgat.solvers.pyjobshop", "PyJobShop's default solver, for comparison")

@@ -1,0 +1,110 @@
+"""What is measured: the benchmark suites by name, their groups, and any folder of files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from tbgat import library
+from tbgat.errors import UsageError
+from tbgat.instance import Instance
+from tbgat.library.sets import load_set
+
+__all__ = ["PAPER_GROUPS", "SUITES", "SYNTHETIC_GROUPS", "Case", "load_suite", "load_suites"]
+
+# Suite and the letters its instances have in the library; None: a generated set.
+SUITES: dict[str, str | None] = {
+    "taillard": "ta",
+    "abz": "abz",
+    "ft": "ft",
+    "la": "la",
+    "swv": "swv",
+    "orb": "orb",
+    "yn": "yn",
+    "dmu": "dmu",
+    "synthetic": None,
+}
+
+# The 26 columns of the paper's Tables 2 and 3, upper deck then lower deck.
+PAPER_GROUPS: tuple[tuple[str, ...], tuple[str, ...]] = (
+    (
+        *("ta15x15", "ta20x15", "ta20x20", "ta30x15", "ta30x20", "ta50x15", "ta50x20", "ta100x20"),
+        *("abz10x10", "abz20x15", "ft6x6", "ft10x10", "ft20x5"),
+    ),
+    (
+        *("la10x5", "la15x5", "la20x5", "la10x10", "la15x10", "la20x10", "la30x10", "la15x15"),
+        *("swv20x10", "swv20x15", "swv50x10", "orb10x10", "yn20x20"),
+    ),
+)
+SYNTHETIC_GROUPS = (
+    *("synthetic10x10", "synthetic15x10", "synthetic15x15"),
+    *("synthetic20x10", "synthetic20x15"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One instance to be measured.
+
+    Attributes
+    ----------
+    group
+        Letters and size, such as ``ta15x15``: a column of a table.
+    """
+
+    suite: str
+    group: str
+    instance: Instance
+
+
+def load_suites(words: Sequence[str], groups: Iterable[str] = ()) -> list[Case]:
+    """Load suites and folders, of them only the given sizes (``15x15``) or groups (``ta15x15``)."""
+    if not words:
+        raise UsageError(f"no suite given; there are {', '.join(SUITES)}, or a folder of files")
+    cases = [case for word in dict.fromkeys(words) for case in load_suite(word)]
+    wanted = list(groups)
+    for group in wanted:
+        if not any(_in_group(case, group) for case in cases):
+            have = ", ".join(dict.fromkeys(case.group for case in cases))
+            raise UsageError(f"there is no group {group!r} in {', '.join(words)}; it has {have}")
+    return [c for c in cases if not wanted or any(_in_group(c, group) for group in wanted)]
+
+
+def _in_group(case: Case, group: str) -> bool:
+    return group in (case.group, case.instance.shape)
+
+
+def load_suite(word: str) -> list[Case]:
+    """Load one suite by name, or the files of a folder."""
+    if word == "synthetic":
+        return [
+            Case(word, f"{word}{instance.shape}", instance)
+            for group in load_set(word).values()
+            for instance in group.instances
+        ]
+    if word in SUITES:
+        return [
+            Case(word, f"{entry.family}{entry.shape}", library.load(entry.name))
+            for entry in library.select(family=SUITES[word])
+        ]
+    folder = Path(word)
+    if folder.is_dir():
+        return _load_folder(folder)
+    if word in library.families():
+        return load_suite(next(suite for suite, family in SUITES.items() if family == word))
+    raise UsageError(f"{word!r} is neither a suite ({', '.join(SUITES)}) nor a folder of files")
+
+
+def _load_folder(folder: Path) -> list[Case]:
+    paths = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    if not paths:
+        raise UsageError(f"there are no files in {folder}")
+    read_all = import_module("tbgat.formats").read_all
+    suite = folder.resolve().name
+    return [
+        Case(suite, f"{suite}-{instance.shape}", instance)
+        for path in paths
+        for instance in read_all(path)
+    ]
