@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tbgat.bench.locks import take_lock
 from tbgat.errors import FormatError, UsageError
@@ -43,7 +43,7 @@ class Record:
     batch
         Instances solved together, 1 where the time is that of a single run.
     history
-        Step, second and makespan of improvements, thinned by :func:`thin`.
+        Step, second and makespan of improvements, thinned by :func:`thin` in the unit of the budget.
     commit, card, finished
         Code, machine (see :func:`read_cards`) and time.
     """
@@ -113,21 +113,22 @@ class Record:
         return cls(**fields)
 
 
-def thin(history: Sequence[Improvement]) -> tuple[Improvement, ...]:
-    """Keep the improvements that are the best at some step or second of a grid, and the last.
+def thin(
+    history: Sequence[Improvement], unit: Literal["step", "seconds"]
+) -> tuple[Improvement, ...]:
+    """Keep the first and last improvement and those that are the best at some point of a grid.
 
-    The grid has 1, 2, 3, 5, 7 times every power of ten (so 500, 1000, 2000 and 5000 steps and 1, 5,
-    20 seconds are on it); there a thinned curve and the full one agree exactly.
+    The grid has 1, 2, 3, 5, 7 times every power of ten (so 500, 1000, 2000 and 5000 steps, and 1, 5
+    and 20 seconds, are on it); there a thinned curve and the full one agree exactly.
     """
-    kept: set[int] = {0, len(history) - 1} if history else set()
-    for unit in ("step", "seconds"):
-        values = [getattr(gain, unit) for gain in history]
-        at = 0
-        for point in _grid(values[-1] if values else 0):
-            while at + 1 < len(values) and values[at + 1] <= point:
-                at += 1
-            if values and values[at] <= point:
-                kept.add(at)
+    values = [getattr(gain, unit) for gain in history]
+    kept = {0, len(history) - 1} if history else set()
+    at = 0
+    for point in _grid(values[-1] if values else 0):
+        while at + 1 < len(values) and values[at + 1] <= point:
+            at += 1
+        if values and values[at] <= point:
+            kept.add(at)
     return tuple(history[i] for i in sorted(kept))
 
 

@@ -95,7 +95,7 @@ def run_job(job: Job) -> list[Record]:
             steps=result.steps,
             seconds=round(seconds, 4),
             cpu_seconds=round(cpu, 4),
-            history=thin(result.history),
+            history=thin(result.history, "step" if job.budget.steps else "seconds"),
             finished=finished,
         )
         for blank, result in zip(job.blanks(), results, strict=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 from tbgat import library
 from tbgat.errors import UsageError
+from tbgat.formats import read_all
 from tbgat.instance import Instance
 from tbgat.library.sets import load_set
 
@@ -101,7 +101,6 @@ def _load_folder(folder: Path) -> list[Case]:
     paths = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
     if not paths:
         raise UsageError(f"there are no files in {folder}")
-    read_all = import_module("tbgat.formats").read_all
     suite = folder.resolve().name
     return [
         Case(suite, f"{suite}-{instance.shape}", instance)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from tbgat.errors import MissingExtraError, UsageError
+from tbgat.formats.interchange import to_pyjobshop
 from tbgat.schedule import Schedule
 from tbgat.search.result import Improvement
 from tbgat.search.task import Outcome, Task
@@ -27,22 +28,12 @@ def prepare() -> None:
 def solve(task: Task) -> Outcome:
     """Model the instance in PyJobShop and solve it with OR-Tools, its default."""
     prepare()
-    from pyjobshop import Model
     from pyjobshop.Result import SolveStatus
 
     instance, start = task.instance, task.start
     if not math.isfinite(task.stop.seconds_left(task.progress(0, start.makespan))):
         raise UsageError("the method pyjobshop needs a limit in seconds")
-    model = Model()
-    machines = [model.add_machine() for _ in range(instance.num_machines)]
-    tasks = []
-    for first, last in zip(instance.job_offsets[:-1], instance.job_offsets[1:], strict=True):
-        job = model.add_job()
-        for op in range(first, last):
-            tasks.append(model.add_task(job=job))
-            model.add_mode(tasks[op], machines[instance.machines[op]], int(instance.durations[op]))
-            if op > first:
-                model.add_end_before_start(tasks[op - 1], tasks[op])
+    model = to_pyjobshop(instance)
     # Building the model is part of the time, as it is for every other method.
     left = task.stop.seconds_left(task.progress(0, start.makespan))
     result = model.solve(
