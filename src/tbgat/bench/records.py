@@ -43,7 +43,7 @@ class Record:
     batch
         Instances solved together, 1 where the time is that of a single run.
     history
-        Step, second and makespan of improvements, thinned by :func:`thin` in the unit of the budget.
+        Step, second and makespan of improvements, thinned (:func:`thin`) in the budget's unit.
     commit, card, finished
         Code, machine (see :func:`read_cards`) and time.
     """
