@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tbgat.instance import Instance
     from tbgat.library import load
     from tbgat.schedule import Schedule
+    from tbgat.schedule_files import read_schedule, write_schedule
     from tbgat.search.result import Result
     from tbgat.solvers import solve, solve_many
 
@@ -31,9 +32,11 @@ __all__ = [
     "load",
     "read",
     "read_all",
+    "read_schedule",
     "solve",
     "solve_many",
     "write",
+    "write_schedule",
 ]
 
 __version__ = "0.1.0"
@@ -46,9 +49,11 @@ _HOME = {
     "load": "tbgat.library",
     "read": "tbgat.formats",
     "read_all": "tbgat.formats",
+    "read_schedule": "tbgat.schedule_files",
     "solve": "tbgat.solvers",
     "solve_many": "tbgat.solvers",
     "write": "tbgat.formats",
+    "write_schedule": "tbgat.schedule_files",
 }
 _SUBMODULES = (
     "bounds",

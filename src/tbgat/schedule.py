@@ -124,6 +124,25 @@ class Schedule:
         np.add.at(load, instance.machines, instance.durations)
         return self.makespan - load
 
+    def critical_operations(self, instance: Instance) -> IntArray:
+        """Operations that cannot start later without ending the schedule later; checks first.
+
+        The order of operations on each machine is kept.
+        """
+        orders = self.machine_orders(instance)
+        starts = self.starts(instance)
+        latest_end = np.full(instance.num_operations, self.makespan)
+        machine_next = {a: b for order in orders for a, b in itertools.pairwise(order)}
+        last_of_job = set((instance.job_offsets[1:] - 1).tolist())
+        by_time = np.lexsort((instance.step_of, starts + instance.durations, starts))
+        for op in by_time[::-1].tolist():
+            followers = [machine_next[op]] if op in machine_next else []
+            followers += [] if op in last_of_job else [op + 1]
+            for after in followers:
+                latest = latest_end[after] - instance.durations[after]
+                latest_end[op] = min(latest_end[op], latest)
+        return np.flatnonzero(latest_end - instance.durations == starts)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schedule) and self._rows() == other._rows()
 

@@ -25,7 +25,7 @@ from tbgat.formats.interchange import (
 )
 from tbgat.formats.json_text import parse_json, write_json
 from tbgat.formats.labels import split_comments
-from tbgat.formats.source import read_bytes, write_text
+from tbgat.formats.source import read_bytes, tidy_text, write_text
 from tbgat.formats.standard import (
     from_tokens,
     is_or_library,
@@ -128,8 +128,7 @@ def parse(text: str | bytes, format: str | None = None) -> Instance:
 
 def parse_all(text: str | bytes, format: str | None = None) -> list[Instance]:
     """Read all instances in a text."""
-    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    data = _tidy(data)
+    data = tidy_text(text)
     found = detect(data) if format is None else format
     if found == "orlib":
         instances = parse_or_library(data)
@@ -152,21 +151,6 @@ def parse_all(text: str | bytes, format: str | None = None) -> list[Instance]:
     if not instances:
         raise FormatError("there is no instance in it")
     return instances
-
-
-def _tidy(data: bytes) -> bytes:
-    """Refuse what is no text, drop a byte order mark, let every line end the same way."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
-        raise FormatError("it is empty")
-    if b"\0" in data:
-        raise FormatError("it is not a text file (there are zero bytes in it)")
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"line {line}: this is not UTF-8 text; save it as UTF-8") from None
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def detect(data: bytes) -> str:
