@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tbgat.errors import UsageError
 from tbgat.instance import Instance
 
-__all__ = ["INSTANCE_HELP", "find_instance", "format_table"]
+__all__ = ["INSTANCE_HELP", "find_instance", "format_table", "is_file_argument"]
 
 INSTANCE_HELP = "a file in any format, - for standard input, or a library name such as ft10"
 
@@ -18,15 +19,19 @@ def find_instance(text: str, format: str | None = None) -> Instance:
     # Imported here because every command imports this module, even just to show its help.
     from tbgat import formats, library
 
-    if text == "-" or Path(text).exists():
-        return formats.read(text, format)
-    looks_like_a_path = Path(text).suffix or len(Path(text).parts) != 1
-    if looks_like_a_path:
+    if is_file_argument(text):
         return formats.read(text, format)
     try:
         return library.load(text)
     except UsageError as error:
         raise UsageError(f"there is no file {text!r}, and {error}") from None
+
+
+def is_file_argument(text: str) -> bool:
+    """Whether an argument means a file: it exists, or is written like one."""
+    # os.path.exists, because Path.exists raises on a name that no file can have.
+    written_like_one = bool(Path(text).suffix) or len(Path(text).parts) != 1
+    return text == "-" or written_like_one or os.path.exists(text)
 
 
 def format_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

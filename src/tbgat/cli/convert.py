@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tbgat import formats
-from tbgat.cli.common import INSTANCE_HELP, find_instance
+from tbgat.cli.common import INSTANCE_HELP, find_instance, is_file_argument
 from tbgat.errors import UsageError
 from tbgat.instance import Instance
 
@@ -43,6 +42,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _find_all(source: str, read_as: str | None) -> list[Instance]:
-    if source == "-" or Path(source).exists():
+    if is_file_argument(source):
         return formats.read_all(source, read_as)
     return [find_instance(source, read_as)]
