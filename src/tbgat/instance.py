@@ -149,6 +149,14 @@ class Instance:
         for field, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, field, value)
 
+    def renamed(self, name: str) -> Instance:
+        """Return the same instance under another name; the numbers are shared, not copied."""
+        other = Instance.__new__(Instance)
+        for field in self.__dataclass_fields__:
+            value = _one_line(name) if field == "name" else getattr(self, field)
+            object.__setattr__(other, field, value)
+        return other
+
     @property
     def num_jobs(self) -> int:
         """Number of jobs."""

@@ -41,7 +41,7 @@ from tbgat.formats.taillard import (
     plain_from_tokens,
     write_taillard,
 )
-from tbgat.formats.tokens import Tokens, excerpt
+from tbgat.formats.tokens import Tokens, excerpt, only_numbers
 from tbgat.instance import Instance
 
 __all__ = [
@@ -100,22 +100,13 @@ def read_all(path: str | Path, format: str | None = None) -> list[Instance]:
         raise FormatError(f"{path}: {error}") from None
     stem = "" if str(path) == "-" else Path(path).stem
     if len(instances) == 1:
-        return [_named(instances[0], stem)]
-    return [_named(instance, f"{stem}-{k}") for k, instance in enumerate(instances, 1)]
-
-
-def _named(instance: Instance, name: str) -> Instance:
-    if instance.name:
-        return instance
-    return Instance.from_flat(
-        instance.durations,
-        instance.machines,
-        instance.job_offsets,
-        name=name,
-        num_machines=instance.num_machines,
-        job_names=instance.job_names,
-        machine_names=instance.machine_names,
-    )
+        names = [stem]
+    else:
+        names = [f"{stem}-{k}" for k in range(1, len(instances) + 1)]
+    return [
+        instance if instance.name else instance.renamed(name)
+        for instance, name in zip(instances, names, strict=True)
+    ]
 
 
 def parse(text: str | bytes, format: str | None = None) -> Instance:
@@ -155,6 +146,8 @@ def parse_all(text: str | bytes, format: str | None = None) -> list[Instance]:
 
 def detect(data: bytes) -> str:
     """Say which format a text has; numbers alone are ``standard``, even if two matrices."""
+    if only_numbers(data):
+        return "standard"
     if data.lstrip()[:1] in (b"{", b"["):
         return "json"
     if is_or_library(data):

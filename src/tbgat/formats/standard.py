@@ -103,7 +103,7 @@ def write_standard(instance: Instance, *, with_name: bool = True) -> str:
 
 def is_or_library(data: bytes) -> bool:
     """Whether a text has a title over plus signs as in the OR-Library."""
-    return b"instance" in data and bool(_TITLE.search(data))
+    return bool(_TITLE.search(data))
 
 
 def parse_or_library(data: bytes) -> list[Instance]:
