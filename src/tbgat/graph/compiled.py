@@ -27,6 +27,7 @@ _njit: Any = numba.njit
 __all__ = [
     "announce_compilation",
     "cache_folder",
+    "float_kernel",
     "kernel",
     "lean_kernel",
     "next_random",
@@ -64,8 +65,16 @@ def lean_kernel(function: Function) -> Function:
     return _compile(function, counted=False)
 
 
-def _compile(function: Function, counted: bool) -> Function:
-    options = {"nogil": True, "boundscheck": False, **({} if counted else {"_nrt": False})}
+def float_kernel(function: Function) -> Function:
+    """Like :func:`lean_kernel`, where sums of floats may be reordered and fused with products.
+
+    Without that no sum can use the processor's vectors. Infinities and NaN keep their meaning.
+    """
+    return _compile(function, counted=False, fastmath={"contract", "reassoc", "nsz"})
+
+
+def _compile(function: Function, counted: bool, **more: Any) -> Function:
+    options = {"nogil": True, "boundscheck": False, **({} if counted else {"_nrt": False}), **more}
     before = _config.CACHE_DIR
     _config.CACHE_DIR = str(cache_folder())
     try:

@@ -19,7 +19,15 @@ import numpy.typing as npt
 from tbgat.errors import UsageError
 from tbgat.graph.state import GraphBatch
 
-__all__ = ["MOVE_FEATURES", "MoveContext", "Observation", "check_move_features", "observe"]
+__all__ = [
+    "MOVE_FEATURES",
+    "MoveContext",
+    "Observation",
+    "check_move_features",
+    "observe",
+    "observe_moves",
+    "training_scale",
+]
 
 LONGEST_DURATION = 99.0
 TIME_UNIT = 1000.0
@@ -242,7 +250,7 @@ def observe(
     """
     names = check_move_features(move_features)
     g = batch.arrays
-    sizes, counts = np.diff(g.offset), g.move_count.astype(np.int64)
+    sizes = np.diff(g.offset)
     scale = training_scale(g.duration, g.offset)
     by_operation = np.repeat(scale, sizes)
     deepest = np.repeat(g.sink_level, sizes).astype(np.float64)
@@ -252,12 +260,7 @@ def observe(
     features[:, 2] = batch.lst * by_operation / TIME_UNIT
     features[:, 3] = g.level / deepest
     features[:, 4] = g.back_level / deepest
-    at = _ranges(g.offset[:-1], counts)
-    known_best = g.makespan if best is None else np.asarray(best, dtype=np.int64)
-    moves = MoveContext(batch, at, np.repeat(np.arange(len(batch)), counts), known_best, scale)
-    columns = np.empty((len(at), len(names)), dtype=np.float32)
-    for column, name in enumerate(names):
-        columns[:, column] = MOVE_FEATURES[name](moves)
+    at, move_offsets, columns = observe_moves(batch, names, best, scale)
     return Observation(
         operation_offsets=g.offset.astype(np.int32),
         features=features,
@@ -265,12 +268,31 @@ def observe(
         starts_job=g.job_pred < 0,
         machine_pred=g.machine_pred.copy(),
         machine_succ=g.machine_succ.copy(),
-        move_offsets=_offsets([counts]),
+        move_offsets=move_offsets,
         move_u=g.move_u[at],
         move_v=g.move_v[at],
         move_features=columns,
         move_feature_names=names,
     )
+
+
+def observe_moves(
+    batch: GraphBatch,
+    names: Sequence[str],
+    best: npt.ArrayLike | None,
+    scale: npt.NDArray[np.float64],
+) -> tuple[Int64, Int32, Float32]:
+    """Where the moves stand in ``batch.arrays``, their offsets by solution, and their features."""
+    g = batch.arrays
+    at = _ranges(g.offset[:-1], g.move_count)
+    columns = np.empty((len(at), len(names)), dtype=np.float32)
+    if names:
+        known_best = g.makespan if best is None else np.asarray(best, dtype=np.int64)
+        state = np.repeat(np.arange(len(batch)), g.move_count)
+        moves = MoveContext(batch, at, state, known_best, scale)
+        for column, name in enumerate(names):
+            columns[:, column] = MOVE_FEATURES[name](moves)
+    return at, _offsets([g.move_count]), columns
 
 
 def check_move_features(names: Iterable[str]) -> tuple[str, ...]:

@@ -1,0 +1,156 @@
+"""Weights, graphs and buffers laid out for the compiled functions of inference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tbgat.graph.state import GraphBatch
+from tbgat.policy.attention import GraphAttention
+from tbgat.policy.network import RAW_FEATURES, TBGAT
+
+__all__ = ["PreparedGraphs", "PreparedNetwork", "Scratch"]
+
+# Above this the products of layer 2 are not remembered from step to step.
+MEMORY_BYTES = 1 << 30
+
+Int64 = npt.NDArray[np.int64]
+
+
+class Layer:
+    """Weights of one attention layer, laid out for the compiled functions; a row per view."""
+
+    def __init__(self, layer: GraphAttention) -> None:
+        with torch.no_grad():
+            logits = layer.logit_weights()
+            self.heads = layer.heads
+            self.outputs = layer.heads * layer.width
+            self.weight = layer.weight.detach().clone()
+            self.first_weight = self.weight.numpy()
+            # The columns behind the values give the logits.
+            self.wide = torch.cat([self.weight, logits], dim=2).contiguous()
+            self.logits = logits.reshape(2, layer.inputs, 2, layer.heads).numpy()
+            self.logits_by_part = logits.transpose(1, 2).contiguous().numpy()
+            self.bias = layer.bias.detach().clone().numpy()
+            self.bias_rows = torch.from_numpy(self.bias)
+
+
+class View:
+    """What the compiled functions know of one view of the batch."""
+
+    def __init__(self, batch: GraphBatch, backward: bool) -> None:
+        g = batch.arrays
+        graphs, nodes = len(batch), len(g.duration) + 2 * len(batch)
+        graph = np.repeat(np.arange(graphs), np.diff(g.offset))
+        operation = np.arange(len(g.duration))
+        local = operation - g.offset[graph]
+        neighbour = g.job_succ if backward else g.job_pred
+        root = np.diff(g.offset)[graph]
+        self.job = np.full(nodes, -1, dtype=np.int32)
+        self.job[operation + 2 * graph] = np.where(
+            neighbour >= 0, local + (1 if backward else -1), root
+        )
+        self.machine = np.full(nodes, -1, dtype=np.int32)
+        self.ends = local[np.flatnonzero((g.job_pred if backward else g.job_succ) < 0)].astype(
+            np.int32
+        )
+        self.features = np.full((nodes, RAW_FEATURES), np.nan, dtype=np.float32)
+        self.fresh = np.zeros(nodes, dtype=np.uint8)
+        self.stale = np.zeros(nodes, dtype=np.uint8)
+
+
+class Scratch:
+    """Buffers of one thread and view, grown when need be and kept."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Tensor] = {}
+        self._index = np.empty(0, dtype=np.int64)
+
+    def take(self, name: str, rows: int, columns: int) -> Tensor:
+        """Give the buffer of that name, content undefined."""
+        kept = self._kept.get(name)
+        if kept is None or kept.shape[0] < rows:
+            kept = self._kept[name] = torch.empty(rows, columns)
+        return kept[:rows]
+
+    def index(self, rows: int) -> Int64:
+        """Give the buffer of node numbers."""
+        if len(self._index) < rows:
+            self._index = np.empty(rows, dtype=np.int64)
+        return self._index
+
+
+class PreparedNetwork:
+    """All weights of a network, copied."""
+
+    def __init__(self, network: TBGAT) -> None:
+        self.layers = [Layer(layer) for layer in network.layers]
+        self.scoring = Scoring(network)
+
+
+class PreparedGraphs:
+    """A batch of graphs with what inference remembers of them from step to step.
+
+    Attributes
+    ----------
+    node_offset
+        Nodes of graph b are ``node_offset[b] .. node_offset[b + 1] - 1``.
+    remembered
+        Per view the product of layer 2 of every node; None if there is no such layer or too little
+        memory.
+    """
+
+    def __init__(
+        self, batch: GraphBatch, scale: npt.NDArray[np.float64], network: PreparedNetwork
+    ) -> None:
+        self.arrays = batch.arrays
+        self.scale = scale
+        self.views = [View(batch, False), View(batch, True)]
+        self.node_offset = self.arrays.offset + 2 * np.arange(len(batch) + 1)
+        self.remembered: list[Tensor] | None = None
+        shape = int(self.node_offset[-1]), network.layers[1].wide.shape[2]
+        if len(network.layers) > 2 and 2 * 4 * shape[0] * shape[1] <= MEMORY_BYTES:
+            self.remembered = [torch.empty(shape) for _ in self.views]
+
+
+class Scoring:
+    """The scoring network with its first product split by what it multiplies."""
+
+    def __init__(self, network: TBGAT) -> None:
+        first, *rest = network.linears
+        node, features = 2 * network.config.width, len(network.config.move_features)
+        parts = torch.split(first.weight.detach(), [node] * 4 + [features], dim=1)
+        self.pair = torch.cat([parts[0], parts[2]], dim=1).T.contiguous()
+        self.graph = (parts[1] + parts[3]).T.contiguous()
+        self.features = parts[4].T.contiguous()
+        self.bias = first.bias.detach().clone()
+        self.rest = [
+            (linear.weight.detach().T.contiguous(), linear.bias.detach().clone()) for linear in rest
+        ]
+
+    def __call__(self, embedding: Sequence[Tensor], counts: Tensor, features: Tensor) -> Tensor:
+        """Score moves by the embeddings of their operations and graphs.
+
+        Parameters
+        ----------
+        embedding
+            Per view rows x width: the first operations of all moves, their second ones, the graphs.
+        counts
+            Moves of each graph.
+        features
+            Moves x number of features.
+        """
+        moves = len(features)
+        node = torch.cat([embedding[0], embedding[1]], dim=1)
+        by_graph = torch.addmm(self.bias, node[2 * moves :], self.graph)
+        x = by_graph.repeat_interleave(counts, dim=0)
+        x.addmm_(torch.cat([node[:moves], node[moves : 2 * moves]], dim=1), self.pair)
+        if features.shape[1]:
+            x.addmm_(features, self.features)
+        for weight, bias in self.rest:
+            x = torch.addmm(bias, x.tanh_(), weight)
+        return x.squeeze(1)

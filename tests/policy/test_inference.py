@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+import torch
+
+from tbgat.generate import uniform
+from tbgat.policy import prepared
+from tbgat.policy.features import observe
+from tbgat.policy.inference import Scorer
+from tbgat.policy.network import TBGAT, NetworkConfig
+from tests.policy.states import mixed_instances, random_move, walk
+from tests.policy.test_network import randomise
+
+
+def steps_agree(network, instances, steps=6, threads=1, seed=0):
+    """Walk at random; at every step the compiled scores equal those of the torch network."""
+    batch, _ = walk(instances, steps=0, seed=seed)
+    rng = np.random.default_rng(seed)
+    scorer = Scorer(network, batch, threads=threads)
+    best = batch.arrays.makespan.copy()
+    random = rng.integers(0, 2**63, len(batch)).astype(np.uint64)
+    for _ in range(steps):
+        batch.levels()
+        batch.neighbourhood(random)
+        best = np.minimum(best, batch.arrays.makespan)
+        found = scorer(best)
+        seen = observe(batch, network.config.move_features, best)
+        with torch.no_grad():
+            expected = network(seen).numpy()
+        np.testing.assert_allclose(found.scores, expected, rtol=1e-5, atol=1e-5)
+        for ours, theirs in [
+            (found.offsets, seen.move_offsets),
+            (found.u, seen.move_u),
+            (found.v, seen.move_v),
+        ]:
+            np.testing.assert_array_equal(ours, theirs)
+        batch.swap(*random_move(batch, rng))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("preset", ["paper", "small"])
+def test_compiled_scores_equal_the_torch_network(preset, threads):
+    instances = mixed_instances() * 2 if threads == 2 else mixed_instances()
+    steps_agree(randomise(TBGAT(preset), 1), instances, threads=threads)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_other_depths(layers):
+    config = NetworkConfig(heads=3, width=10, layers=layers, move_features=())
+    steps_agree(randomise(TBGAT(config), 2), mixed_instances(5))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_single_graph_and_sharing(threads):
+    steps_agree(randomise(TBGAT("paper"), 3), [uniform(10, 10, 1)], threads=threads)
+    steps_agree(randomise(TBGAT("tiny"), 3), [uniform(40, 15, 1)], threads=threads)
+
+
+def test_without_memory_of_the_last_step(monkeypatch):
+    monkeypatch.setattr(prepared, "MEMORY_BYTES", 0)
+    steps_agree(randomise(TBGAT("small"), 4), mixed_instances(6))
+
+
+def test_other_dtypes_go_through_the_network():
+    batch, _ = walk(mixed_instances(), steps=3)
+    network = TBGAT("paper").double()
+    single = TBGAT("paper")
+    np.testing.assert_allclose(
+        Scorer(network, batch)().scores, Scorer(single, batch)().scores, rtol=1e-4, atol=1e-5
+    )
+
+
+def test_nothing_to_score():
+    from tbgat.instance import Instance
+
+    batch, _ = walk([Instance([[(0, 4)]])] * 3, steps=0)
+    found = Scorer(TBGAT("tiny"), batch)()
+    assert len(found.scores) == 0
+    assert found.offsets.tolist() == [0, 0, 0, 0]
+
+
+def test_torch_keeps_its_number_of_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        batch, _ = walk(mixed_instances() * 2, steps=0)
+        Scorer(TBGAT("tiny"), batch, threads=2)()
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
