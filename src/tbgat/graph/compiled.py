@@ -87,15 +87,20 @@ def _compile(function: Function, counted: bool, **more: Any) -> Function:
     return compiled
 
 
-def announce_compilation(*kernels: Any) -> bool:
-    """Say on stderr that the first use compiles, if it will; return whether it will."""
+def announce_compilation(*kernels: Any) -> None:
+    """Say on stderr, once, that the first use of these functions compiles them, if it will."""
     waiting = [k for k in kernels if hasattr(k, "py_func") and not k.signatures]
-    folder = cache_folder()
-    cold = [k for k in waiting if not any(folder.rglob(f"*.{k.__name__}-*.nbi"))]
-    if cold:
+    if waiting and not _announced and not all(_is_cached(k) for k in waiting):
+        _announced.append(True)
         sys.stderr.write("tbgat: compiling the search engine, once (about 15 s) ...\n")
         sys.stderr.flush()
-    return bool(cold)
+
+
+_announced: list[bool] = []
+
+
+def _is_cached(function: Any) -> bool:
+    return any(cache_folder().rglob(f"*.{function.__name__}-*.nbi"))
 
 
 @lean_kernel

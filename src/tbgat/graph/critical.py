@@ -13,6 +13,7 @@ __all__ = [
     "critical_path",
     "makespan_after_swap",
     "n5_moves",
+    "n5_pairs",
     "one_machine_or_one_job",
     "path_between",
     "steps_since_made",
@@ -169,27 +170,22 @@ def steps_since_made(g, b, u, v):
 
 
 @lean_kernel
-def _add_move(g, b, lo, hi, u, v, count, head):
+def _add_pair(g, lo, u, v, count):
     """Append the swap of u and v unless it is not allowed; return the new number of moves."""
     if g.job[u] == g.job[v] or path_between(g, u, v):
         return count
-    at = lo + count
-    g.move_u[at] = u
-    g.move_v[at] = v
-    g.move_makespan[at] = makespan_after_swap(g, b, hi, u, v, head)
-    g.move_age[at] = steps_since_made(g, b, u, v)
+    g.move_u[lo + count] = u
+    g.move_v[lo + count] = v
     return count + 1
 
 
 @lean_kernel
-def n5_moves(g, b, random, path, head):
-    """Fill the N5 moves of one random critical path; return their number.
+def n5_pairs(g, b, random, path):
+    """List the N5 moves of one random critical path without judging them; return their number.
 
-    Also records the path (first to last in ``g.path``) and whether it is a single block, which for
-    a path that spans the whole makespan proves optimality.
+    Also records the path, first to last, in ``g.path``.
     """
     lo = g.offset[b]
-    hi = g.offset[b + 1]
     length = critical_path(g, b, random, path)
     g.path_length[b] = length
     for i in range(length):
@@ -208,13 +204,26 @@ def n5_moves(g, b, random, path, head):
             front = lo + start
             back = lo + end - 2
             if not first_block:
-                count = _add_move(g, b, lo, hi, g.path[front], g.path[front + 1], count, head)
+                count = _add_pair(g, lo, g.path[front], g.path[front + 1], count)
             if not last_block and (first_block or back != front):
-                count = _add_move(g, b, lo, hi, g.path[back], g.path[back + 1], count, head)
+                count = _add_pair(g, lo, g.path[back], g.path[back + 1], count)
         blocks += 1
         start = end
     g.move_count[b] = count
     g.block_count[b] = blocks
+    return count
+
+
+@lean_kernel
+def n5_moves(g, b, random, path, head):
+    """List the N5 moves of one random critical path with exact makespan and age of each."""
+    lo = g.offset[b]
+    count = n5_pairs(g, b, random, path)
+    for k in range(lo, lo + count):
+        u = g.move_u[k]
+        v = g.move_v[k]
+        g.move_makespan[k] = makespan_after_swap(g, b, g.offset[b + 1], u, v, head)
+        g.move_age[k] = steps_since_made(g, b, u, v)
     return count
 
 

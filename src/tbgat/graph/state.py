@@ -60,7 +60,6 @@ class GraphBatch:
         self.arrays = allocate(self.instances, max(1, memory))
         self._pool = _pool(threads)
         self._pieces = _cut(self.arrays.offset, threads)
-        announce_compilation(evaluate_range, moves_range, swap_range)
         for b, machine_orders in enumerate(orders):
             self._link(b, machine_orders)
         self.evaluate()
@@ -169,6 +168,7 @@ class GraphBatch:
 
     def _run(self, function: Any, *extra: Any) -> int:
         """Run a compiled function over all solutions; return the number it stopped at, or -1."""
+        announce_compilation(function)
         if self._pool is None or len(self._pieces) == 1:
             return int(function(self.arrays, 0, len(self), *extra))
         futures = [

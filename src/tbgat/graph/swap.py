@@ -30,8 +30,6 @@ def swap_adjacent(g, b, u, v, buffer):
 
     Returns False, with nothing changed, if that would make a cycle.
     """
-    lo = g.offset[b]
-    hi = g.offset[b + 1]
     first = g.position[u]
     last = g.position[v]
     # Whatever depends on u between u and v must move behind v.
@@ -81,10 +79,62 @@ def swap_adjacent(g, b, u, v, buffer):
     g.memory_u[b, slot] = v
     g.memory_v[b, slot] = u
     g.swaps[b] += 1
-    fill_heads(first, hi, g.order, g.duration, g.job_pred, g.machine_pred, g.est)
-    fill_tails(lo, last + 1, g.order, g.duration, g.job_succ, g.machine_succ, g.tail)
+    # The outer neighbours got another predecessor or successor, whether or not u or v changed.
+    _update_heads(g, g.position[v], g.position[below if below >= 0 else u])
+    _update_tails(g, g.position[u], g.position[above if above >= 0 else v])
     set_makespan(g, b)
     return True
+
+
+@lean_kernel
+def _update_heads(g, first, last):
+    """Recompute EST along the order from ``first`` to at least ``last``.
+
+    Goes on only as far as something that changed is followed by something.
+    """
+    i = first
+    while i <= last:
+        x = g.order[i]
+        i += 1
+        start = 0
+        y = g.job_pred[x]
+        if y >= 0:
+            start = g.est[y] + g.duration[y]
+        y = g.machine_pred[x]
+        if y >= 0:
+            start = max(start, g.est[y] + g.duration[y])
+        if start != g.est[x]:
+            g.est[x] = start
+            y = g.job_succ[x]
+            if y >= 0:
+                last = max(last, g.position[y])
+            y = g.machine_succ[x]
+            if y >= 0:
+                last = max(last, g.position[y])
+
+
+@lean_kernel
+def _update_tails(g, last, first):
+    """Recompute tails against the order from ``last`` down to at least ``first``."""
+    i = last
+    while i >= first:
+        x = g.order[i]
+        i -= 1
+        rest = 0
+        y = g.job_succ[x]
+        if y >= 0:
+            rest = g.tail[y] + g.duration[y]
+        y = g.machine_succ[x]
+        if y >= 0:
+            rest = max(rest, g.tail[y] + g.duration[y])
+        if rest != g.tail[x]:
+            g.tail[x] = rest
+            y = g.job_pred[x]
+            if y >= 0:
+                first = min(first, g.position[y])
+            y = g.machine_pred[x]
+            if y >= 0:
+                first = min(first, g.position[y])
 
 
 @lean_kernel

@@ -9,10 +9,13 @@ from tbgat.solvers.registry import find_method
 
 __all__ = ["choose", "solve"]
 
+TINY_OPERATIONS = 50
+
 
 def choose(task: Task) -> str:
-    """CP-SAT where it is installed."""
-    return "cpsat" if find_spec("ortools") else "dispatch"
+    """CP-SAT where it proves the optimum in a moment, tabu search everywhere else."""
+    tiny = task.instance.num_operations <= TINY_OPERATIONS
+    return "cpsat" if tiny and find_spec("ortools") else "tabu"
 
 
 def solve(task: Task) -> Outcome:

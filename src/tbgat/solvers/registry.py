@@ -94,5 +94,8 @@ def find_method(name: str) -> Method:
 
 register("auto", "tbgat.solvers.auto", "choose by size and what is installed")
 register("dispatch", "tbgat.solvers.dispatch", "one dispatching rule, no search")
+register("random", "tbgat.solvers.random_walk", "random N5 moves")
+register("greedy", "tbgat.solvers.greedy", "best improvement over N5 with random restarts")
+register("tabu", "tbgat.solvers.tabu", "tabu search over N5 with exact evaluation")
 register("cpsat", "tbgat.solvers.cpsat", "constraint programming with OR-Tools CP-SAT")
 register("pyjobshop", "tbgat.solvers.pyjobshop", "PyJobShop's default solver, for comparison")
