@@ -3,9 +3,9 @@
     python tools/build_published.py PAPER.tex GAPS.csv
 
 PAPER.tex is the LaTeX source of the TBGAT paper: its Tables 1-7 are read out of it. GAPS.csv has
-the columns method,group,gap_pct,n,reference,time_s,hardware,source,status, one row per figure read in
-some other publication; rows that were not read in a source are left out. Where both have a figure
-they must agree.
+the columns method,group,gap_pct,n,reference,time_s,hardware,source,status, one row per figure read
+in some other publication; rows that were not read in a source are left out. Where both have a
+figure they must agree.
 """
 
 from __future__ import annotations

@@ -1,0 +1,71 @@
+"""Gap against steps and against seconds: the points of the two pictures."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from tbgat.bench.plan import STEPWISE
+from tbgat.bench.records import Record
+from tbgat.bench.scores import Scores, Series, current_reference
+from tbgat.search.result import relative_gap
+
+__all__ = ["Curve", "second_curves", "step_curves"]
+
+Curve = tuple[list[float], list[float]]
+
+GRID = (1, 2, 3, 5, 7)
+
+
+def step_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
+    """Mean gap in percent after so many steps, of every stepwise method.
+
+    Only instances that all of these methods have been run on count, so that the curves compare.
+    """
+    by_label: dict[str, dict[str, list[Record]]] = {}
+    for record in scores.records:
+        if record.max_steps and record.method in STEPWISE - {"dispatch"} and record.group in groups:
+            by_label.setdefault(record.label, {}).setdefault(record.instance, []).append(record)
+    if not by_label:
+        return {}
+    common = set.intersection(*(set(found) for found in by_label.values()))
+    curves = {}
+    for label, found in by_label.items():
+        records = [record for name in sorted(common) for record in found[name]]
+        if records:
+            end = min(record.max_steps or 0 for record in records)
+            points = [f * 10**p for p in range(7) for f in GRID if f * 10**p <= end]
+            heights = [_mean_gap(records, steps=point) for point in points]
+            curves[label] = [float(point) for point in points], heights
+    return curves
+
+
+def _mean_gap(records: Sequence[Record], steps: int) -> float:
+    return statistics.fmean(
+        100 * relative_gap(record.makespan_at(steps=steps), current_reference(record))
+        for record in records
+    )
+
+
+def second_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
+    """Mean gap in percent of the runs of so many seconds, on the instances all methods have."""
+    found = {
+        (label, budget): {
+            (run.record.instance, run.record.seed): run.gap
+            for run in scores.runs(Series(label, seconds=budget))
+            if run.record.group in groups
+        }
+        for label in scores.labels(timed=True)
+        for budget in scores.budgets()
+    }
+    filled = {key: gaps for key, gaps in found.items() if gaps}
+    if not filled:
+        return {}
+    common = set.intersection(*(set(gaps) for gaps in filled.values()))
+    curves: dict[str, Curve] = {}
+    for (label, budget), gaps in filled.items():
+        if common:
+            across, heights = curves.setdefault(label, ([], []))
+            across.append(budget)
+            heights.append(statistics.fmean(gaps[key] for key in common))
+    return curves

@@ -1,0 +1,144 @@
+"""The report of a measurement: all tables and comparisons as text, written into a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tbgat.bench.compare import against_paper, duels
+from tbgat.bench.paper import STEPS, column, equal_seconds, measured_row, paper_tables
+from tbgat.bench.published import published_sources
+from tbgat.bench.records import Record
+from tbgat.bench.scores import Scores, Series
+from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
+from tbgat.bench.tables import Table, csv_text, latex, markdown
+
+__all__ = ["build_tables", "make_report", "write_report"]
+
+CLASSIC = tuple(group for deck in PAPER_GROUPS for group in deck)
+
+
+def build_tables(scores: Scores) -> list[Table]:
+    """Build all tables that have a measured figure, with the columns that have one."""
+    groups = list(dict.fromkeys(r.group for r in scores.records if r.max_seconds is not None))
+    listed = (*CLASSIC, *SYNTHETIC_GROUPS)
+    ordered = sorted(groups, key=lambda g: listed.index(g) if g in listed else len(listed))
+    others = dict.fromkeys(
+        record.group
+        for record in scores.records
+        if record.max_steps and record.group not in listed
+    )
+    tables = [*paper_tables(scores), _further(scores, list(others)), equal_seconds(scores, ordered)]
+    return [table for table in (t.only_measured_columns() for t in tables) if table is not None]
+
+
+def _further(scores: Scores, groups: Sequence[str]) -> Table:
+    """Build the table of groups that the paper does not have."""
+    rows = [
+        measured_row(scores, Series(label, steps=n), groups)
+        for label in scores.labels(timed=False)
+        for n in STEPS
+    ]
+    return Table(
+        "further",
+        "Further groups, equal steps",
+        (tuple(column(group) for group in groups),),
+        tuple(row for row in rows if row.cells),
+    )
+
+
+def make_report(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write the whole report in Markdown."""
+    scores = Scores(records)
+    tables = build_tables(scores)
+    parts = ["# What was measured", "", *_provenance(records, cards), ""]
+    parts += ["## Tables", "", *(markdown(table) for table in tables)]
+    parts += ["## Instance by instance", "", *_comparisons(scores)]
+    used = {row.source for table in tables for row in table.rows if row.source}
+    parts += ["## Sources of the published rows", ""]
+    for name, source in published_sources().items():
+        if name in used:
+            hardware = source.hardware or "not stated"
+            parts.append(f"- `{name}`: {source.citation}; hardware: {hardware}; {source.status}")
+    return "\n".join(parts) + "\n"
+
+
+def write_report(
+    records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]], folder: Path
+) -> list[Path]:
+    """Write report.md, tables.csv and tables.tex into a folder."""
+    tables = build_tables(Scores(records))
+    texts = {
+        "report.md": make_report(records, cards),
+        "tables.csv": csv_text(tables),
+        "tables.tex": "\n".join(latex(table) for table in tables),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
+def _provenance(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    lines = [f"{len(records)} runs. Every figure marked measured is computed from them."]
+    by_card: dict[str, list[Record]] = {}
+    for record in records:
+        by_card.setdefault(record.card, []).append(record)
+    for name, some in by_card.items():
+        card = cards.get(name, {})
+        commits = ", ".join(sorted({record.commit for record in some}))
+        days = sorted({record.finished[:10] for record in some})
+        versions = ", ".join(f"{k} {v}" for k, v in dict(card.get("versions", {})).items())
+        lines.append(
+            f"- {len(some)} runs on {card.get('cpu', 'an unknown processor')}, "
+            f"{card.get('cores', '?')} cores, {card.get('memory_gb', '?')} GB, Python "
+            f"{card.get('python', '?')}, {versions}; {days[0]} to {days[-1]}; commits {commits}"
+        )
+    timed = [record for record in records if record.max_seconds is not None]
+    for label in dict.fromkeys(record.label for record in timed):
+        # Dispatching takes no time worth a share.
+        some = [r for r in timed if r.label == label and r.seconds > 0.5]
+        if some:
+            share = sum(r.cpu_seconds for r in some) / sum(r.seconds * r.threads for r in some)
+            lines.append(f"- {label}: its threads had a processor {share:.0%} of their time")
+    return lines
+
+
+def _comparisons(scores: Scores) -> list[str]:
+    lines = []
+    sets: list[tuple[str, Callable[[Record], bool], bool]] = [
+        ("classic benchmarks, equal steps", lambda r: r.group in CLASSIC, False),
+        ("synthetic instances, equal steps", lambda r: r.suite == "synthetic", False),
+        ("equal seconds", lambda r: True, True),
+    ]
+    for title, kept, timed in sets:
+        found = duels(scores, kept, STEPS, timed=timed)
+        if found:
+            lines += [
+                f"### {title}",
+                "",
+                "| first | second | wins | ties | losses | mean difference of the gap | p |",
+                "|---|---|---:|---:|---:|---:|---:|",
+            ]
+            lines += [
+                f"| {d.first} | {d.second} | {d.wins} | {d.ties} | {d.losses} "
+                f"| {d.difference:+.2f} | {d.p_value:.2g} |"
+                for d in found
+            ]
+            lines.append("")
+    columns = against_paper(scores, STEPS, CLASSIC)
+    columns += against_paper(scores, STEPS, SYNTHETIC_GROUPS)
+    if columns:
+        lines += [
+            "### measured against the paper's published columns, equal steps",
+            "",
+            "| measured | published | columns with smaller gap | equal | larger | mean difference |",
+            "|---|---|---:|---:|---:|---:|",
+        ]
+        lines += [
+            f"| {c.first} | {c.second} | {c.wins} | {c.ties} | {c.losses} | {c.difference:+.2f} |"
+            for c in columns
+        ]
+        lines.append("")
+    return lines

@@ -1,0 +1,209 @@
+"""From records to the figures of a table: gaps to the bounds of today, their spread, the time."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from tbgat import library
+from tbgat.bench.plan import STEPWISE
+from tbgat.bench.published import PAPER_REFERENCES
+from tbgat.bench.records import Record
+from tbgat.library.sets import load_set
+from tbgat.search.result import relative_gap
+
+__all__ = ["Run", "Score", "Scores", "Series", "current_reference", "group_sizes"]
+
+
+@dataclass(frozen=True, order=True)
+class Series:
+    """A method at a budget: a row of a table."""
+
+    method: str
+    steps: int | None = None
+    seconds: float | None = None
+
+    @property
+    def name(self) -> str:
+        """As the paper writes it, such as ``tabu-500``; with a unit for seconds."""
+        budget = f"{self.steps}" if self.seconds is None else f"{self.seconds:g} s"
+        return f"{self.method}-{budget}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a series found on one instance with one seed."""
+
+    record: Record
+    makespan: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """Percent above the reference of today."""
+        return 100 * relative_gap(self.makespan, current_reference(self.record))
+
+    @property
+    def paper_gap(self) -> float:
+        """Percent above the paper's reference."""
+        reference = PAPER_REFERENCES.get(self.record.instance, current_reference(self.record))
+        return 100 * relative_gap(self.makespan, reference)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A series on a group.
+
+    Attributes
+    ----------
+    gap, paper_gap
+        Mean percent above the references of today, and above the paper's.
+    spread
+        Standard deviation of the mean gap from seed to seed; None with one seed.
+    seconds
+        Mean time of an instance.
+    batched
+        Whether that time is a share of the time of a batch.
+    complete
+        Whether every instance of the group is in it.
+    """
+
+    gap: float
+    paper_gap: float
+    spread: float | None
+    seconds: float
+    batched: bool
+    instances: int
+    seeds: int
+    complete: bool
+
+
+class Scores:
+    """All that records say, by series."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self.records = list(records)
+        self._sizes = group_sizes(self.records)
+
+    def labels(self, *, timed: bool) -> list[str]:
+        """Methods with runs limited in seconds (``timed``) or in steps, in order of the records."""
+        return list(
+            dict.fromkeys(r.label for r in self.records if (r.max_seconds is not None) == timed)
+        )
+
+    def budgets(self) -> list[float]:
+        """All limits in seconds."""
+        return sorted({r.max_seconds for r in self.records if r.max_seconds is not None})
+
+    @cache  # noqa: B019  (lives as long as the report that makes it)
+    def runs(self, series: Series) -> tuple[Run, ...]:
+        """Runs of a series, one per instance and seed.
+
+        Of a stepwise method, a run of more steps is read at the step in question; an exact run is
+        preferred. Runs one at a time are preferred to batches, for their time.
+        """
+        best: dict[tuple[str, str, int], Record] = {}
+        for record in self.records:
+            if record.label == series.method and _holds(record, series):
+                key = record.suite, record.instance, record.seed
+                if key not in best or _preference(record) < _preference(best[key]):
+                    best[key] = record
+        return tuple(_read(record, series) for record in best.values())
+
+    def score(self, series: Series, group: str) -> Score | None:
+        """Score a series on a group, None if there are no runs."""
+        runs = [run for run in self.runs(series) if run.record.group == group]
+        if not runs:
+            return None
+        names = {run.record.instance for run in runs}
+        by_seed: dict[int, list[Run]] = {}
+        for run in runs:
+            by_seed.setdefault(run.record.seed, []).append(run)
+        full = [some for some in by_seed.values() if len(some) == len(names)]
+        means = [statistics.fmean(run.gap for run in some) for some in full]
+        return Score(
+            gap=_mean(runs, lambda run: run.gap),
+            paper_gap=_mean(runs, lambda run: run.paper_gap),
+            spread=statistics.stdev(means) if len(means) > 1 else None,
+            seconds=_mean(runs, lambda run: run.seconds),
+            batched=any(run.record.batch > 1 for run in runs),
+            instances=len(names),
+            seeds=len(full),
+            complete=len(names) >= self._sizes[group] and len(full) == len(by_seed),
+        )
+
+    def makespans(self, series: Series) -> dict[str, list[Run]]:
+        """Runs of a series by instance, the seeds in order."""
+        found: dict[str, list[Run]] = {}
+        for run in sorted(self.runs(series), key=lambda run: run.record.seed):
+            found.setdefault(run.record.instance, []).append(run)
+        return found
+
+
+def _holds(record: Record, series: Series) -> bool:
+    if series.seconds is not None:
+        return record.max_seconds == series.seconds
+    if record.max_steps is None or series.steps is None:
+        return False
+    stepwise = record.method in STEPWISE
+    return record.max_steps == series.steps or (stepwise and record.max_steps > series.steps)
+
+
+def _preference(record: Record) -> tuple[bool, int]:
+    return record.batch > 1, record.max_steps or 0
+
+
+def _read(record: Record, series: Series) -> Run:
+    share = record.seconds / record.batch
+    if series.steps is None or record.max_steps == series.steps:
+        return Run(record, record.makespan, share)
+    # A run that ended early (optimal) took all its time; else the steps take equal shares.
+    part = min(1.0, series.steps / record.steps) if record.steps else 1.0
+    return Run(record, record.makespan_at(steps=series.steps), share * part)
+
+
+def _mean(runs: Sequence[Run], value: Callable[[Run], float]) -> float:
+    """Mean over instances of the mean over seeds, so that a missing seed shifts no weight."""
+    by_name: dict[str, list[float]] = {}
+    for run in runs:
+        by_name.setdefault(run.record.instance, []).append(value(run))
+    return statistics.fmean(statistics.fmean(values) for values in by_name.values())
+
+
+def current_reference(record: Record) -> int:
+    """Best makespan known today of a record's instance.
+
+    Of the library and the shipped sets it is known by the instance's numbers, whatever the file was
+    called; of any other instance the lower bound of the run stands in for it.
+    """
+    return _references().get(record.digest, record.lower_bound)
+
+
+@cache
+def _references() -> dict[str, int]:
+    known = {entry.digest: entry.upper_bound for entry in library.entries()}
+    for group in load_set("synthetic").values():
+        for instance, makespan in zip(group.instances, group.makespans.tolist(), strict=True):
+            known[instance.digest] = makespan
+    return known
+
+
+def group_sizes(records: Iterable[Record]) -> Mapping[str, int]:
+    """Count the instances a group should have: of a suite all of them, else what was recorded."""
+    sizes: dict[str, set[str]] = {}
+    for record in records:
+        sizes.setdefault(record.group, set()).add(record.instance)
+    counts = {group: len(names) for group, names in sizes.items()}
+    for entry in library.entries():
+        group = f"{entry.family}{entry.shape}"
+        if group in counts:
+            counts[group] = sum(
+                1 for other in library.select(family=entry.family) if other.shape == entry.shape
+            )
+    for (jobs, machines), members in load_set("synthetic").items():
+        group = f"synthetic{jobs}x{machines}"
+        if group in counts:
+            counts[group] = len(members.instances)
+    return counts

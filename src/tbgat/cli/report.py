@@ -1,0 +1,48 @@
+"""``tbgat report``: tables, comparisons and pictures from the records of ``tbgat bench``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tbgat.bench.records import read_cards, read_records
+from tbgat.bench.report import build_tables, write_report
+from tbgat.bench.scores import Scores
+from tbgat.bench.tables import markdown
+from tbgat.errors import UsageError
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument(
+        "folders", nargs="+", type=Path, metavar="DIR", help="folders of records, searched below"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where to write the report (default: DIR)"
+    )
+    parser.add_argument("--no-plots", action="store_true", help="text only")
+    parser.add_argument(
+        "--training", type=Path, metavar="DIR", help="folder of training logs, for Figures 6a, 6b"
+    )
+    parser.add_argument(
+        "--speed", type=Path, metavar="FILE", help="times of the network by size, Figures 6c, 6d"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the tables and write the report."""
+    records = read_records(*args.folders)
+    if not records:
+        raise UsageError(f"there are no records in {', '.join(map(str, args.folders))}")
+    for table in build_tables(Scores(records)):
+        print(markdown(table))
+    out = args.out or args.folders[0]
+    written = write_report(records, read_cards(*args.folders), out)
+    if not args.no_plots:
+        from tbgat.plot.evidence import write_figures
+
+        written += write_figures(Scores(records), out, training=args.training, speed=args.speed)
+    print("\n".join(f"wrote {path}" for path in written))
+    return 0

@@ -1,0 +1,139 @@
+"""The pictures of a report: gap against steps, gap against seconds, and the paper's Figure 6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tbgat.bench.curves import Curve, second_curves, step_curves
+from tbgat.bench.published import published_gaps
+from tbgat.bench.scores import Scores
+from tbgat.bench.suites import PAPER_GROUPS
+from tbgat.errors import UsageError
+from tbgat.plot.curves import INK, STYLES, learning, read_log
+from tbgat.plot.files import new_figure, write_figure
+from tbgat.plot.labels import legend_below
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["gap_curves", "learning_curves", "step_times", "write_figures"]
+
+SIZE = (7.5, 4.8)
+
+
+def gap_curves(
+    ax: Axes, measured: Mapping[str, Curve], published: Mapping[str, Curve], *, across: str
+) -> None:
+    """Draw mean gaps of all methods; published ones in grey with open marks.
+
+    Parameters
+    ----------
+    across
+        What runs along the axis, ``steps`` or ``seconds``.
+    """
+    for number, (label, (x, y)) in enumerate(published.items()):
+        ax.plot(
+            x,
+            y,
+            color="#888888",
+            linestyle=STYLES[number % len(STYLES)],
+            marker="o",
+            markerfacecolor="white",
+            label=f"{label} (published)",
+        )
+    for number, (label, (x, y)) in enumerate(measured.items()):
+        marker = "o" if across == "seconds" else ""
+        ax.plot(x, y, color=INK[number % len(INK)], marker=marker, markersize=4, label=label)
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel(across, loc="left")
+    ax.set_ylabel("mean gap to the best known, %")
+    ax.grid(alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    legend_below(ax)
+
+
+def learning_curves(ax: Axes, logs: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
+    """Draw the validation gap of several trainings against instances seen: Figures 6a and 6b."""
+    for label, rows in logs.items():
+        learning(ax, rows, label=label)
+
+
+def step_times(ax: Axes, rows: Sequence[Mapping[str, Any]], *, across: str) -> None:
+    """Draw the time of a step against ``jobs`` or ``machines``, one line per value of the other.
+
+    Parameters
+    ----------
+    rows
+        Each with ``jobs``, ``machines`` and ``seconds_per_step``.
+    """
+    other = "machines" if across == "jobs" else "jobs"
+    lines: dict[int, list[tuple[int, float]]] = {}
+    for row in rows:
+        lines.setdefault(row[other], []).append((row[across], 1000 * row["seconds_per_step"]))
+    for number, (value, points) in enumerate(sorted(lines.items())):
+        if len(points) > 1:
+            x, y = zip(*sorted(points), strict=True)
+            ax.plot(x, y, "o-", color=INK[number % len(INK)], label=f"{value} {other}")
+    if not ax.get_lines():
+        raise UsageError(f"no two sizes differ in their {across} alone")
+    ax.set(xlabel=across, ylabel="time of a step, ms", xlim=(0, None), ylim=(0, None))
+    ax.grid(alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    legend_below(ax)
+
+
+def write_figures(
+    scores: Scores, folder: Path, *, training: Path | None = None, speed: Path | None = None
+) -> list[Path]:
+    """Draw what there are data for.
+
+    Parameters
+    ----------
+    training
+        Folder whose subfolders have a ``log.jsonl`` each: Figure 6a, 6b.
+    speed
+        JSONL file of step times by size: Figures 6c and 6d.
+    """
+    written = []
+    taillard = PAPER_GROUPS[0][:8]
+    for across, curves in (
+        ("steps", step_curves(scores, taillard)),
+        ("seconds", second_curves(scores, taillard)),
+    ):
+        if curves:
+            figure = new_figure(SIZE)
+            published = _published_steps(taillard) if across == "steps" else {}
+            gap_curves(figure.subplots(), curves, published, across=across)
+            written.append(write_figure(figure, folder / f"gap-{across}.png"))
+    if training is not None:
+        logs = {path.parent.name: read_log(path) for path in sorted(training.glob("*/log.jsonl"))}
+        if not logs:
+            raise UsageError(f"there is no folder with a log.jsonl in {training}")
+        figure = new_figure(SIZE)
+        learning_curves(figure.subplots(), logs)
+        written.append(write_figure(figure, folder / "figure6ab.png"))
+    if speed is not None:
+        rows = read_log(speed)
+        for across, name in (("machines", "figure6c"), ("jobs", "figure6d")):
+            figure = new_figure(SIZE)
+            step_times(figure.subplots(), rows, across=across)
+            written.append(write_figure(figure, folder / f"{name}.png"))
+    return written
+
+
+def _published_steps(groups: Sequence[str]) -> dict[str, Curve]:
+    """Published means over groups at 500 to 5000 steps, of the two methods that have them."""
+    curves: dict[str, Curve] = {}
+    for method in ("L2S", "TBGAT"):
+        found: dict[int, list[float]] = {}
+        for figure in published_gaps():
+            name, _, steps = figure.method.partition("-")
+            if name == method and figure.group in groups and figure.source.startswith("tbgat"):
+                found.setdefault(int(steps), []).append(figure.gap)
+        across = sorted(found)
+        heights = [sum(found[n]) / len(found[n]) for n in across]
+        curves[method] = [float(n) for n in across], heights
+    return curves
