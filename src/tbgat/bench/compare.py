@@ -57,9 +57,11 @@ def duels(
     found = []
     budgets: list[tuple[int | None, float | None]]
     budgets = [(None, s) for s in scores.budgets()] if timed else [(n, None) for n in steps]
-    for n, seconds in budgets:
+    for place, (n, seconds) in enumerate(budgets):
         for one, other in combinations(scores.labels(timed=timed), 2):
-            result = duel(scores, Series(one, n, seconds), Series(other, n, seconds), kept)
+            first, second = Series(one, n, seconds), Series(other, n, seconds)
+            told = place and first.stepless and second.stepless
+            result = None if told else duel(scores, first, second, kept)
             if result is not None:
                 found.append(result)
     return found
@@ -126,7 +128,7 @@ def against_paper(
         }
         for label in scores.labels(timed=False):
             series = Series(label, steps=n)
-            differences = []
+            differences: list[float] = []
             for group, gap in published.items():
                 score = scores.score(series, group)
                 if score is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from tbgat.bench.plan import STEPWISE
+from tbgat.bench.plan import STEPLESS, STEPWISE
 from tbgat.bench.records import Record
 from tbgat.bench.scores import Scores, Series, current_reference
 from tbgat.search.result import relative_gap
@@ -24,7 +24,7 @@ def step_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
     """
     by_label: dict[str, dict[str, list[Record]]] = {}
     for record in scores.records:
-        if record.max_steps and record.method in STEPWISE - {"dispatch"} and record.group in groups:
+        if record.max_steps and record.method in STEPWISE - STEPLESS and record.group in groups:
             by_label.setdefault(record.label, {}).setdefault(record.instance, []).append(record)
     if not by_label:
         return {}

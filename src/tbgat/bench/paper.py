@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from tbgat.bench.published import published_gaps, published_makespans
 from tbgat.bench.scores import Run, Score, Scores, Series
 from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
 from tbgat.bench.tables import Cell, Column, Row, Table
 
-__all__ = ["STEPS", "TABLE_7_INSTANCES", "column", "equal_seconds", "measured_row", "paper_tables"]
+__all__ = [
+    "STEPS",
+    "TABLE_7_INSTANCES",
+    "column",
+    "equal_seconds",
+    "measured_row",
+    "paper_tables",
+    "step_series",
+]
 
 STEPS = (500, 1000, 2000, 5000)
 TABLE_6_INSTANCES = tuple(f"ta{number}" for number in range(41, 51))
@@ -125,6 +133,12 @@ def equal_seconds(scores: Scores, groups: Sequence[str]) -> Table:
     )
 
 
+def step_series(scores: Scores, steps: Sequence[int]) -> list[Series]:
+    """List the rows of a table of equal steps; a method that makes no steps has one."""
+    listed = [Series(label, n) for label in scores.labels(timed=False) for n in steps]
+    return [series for series in listed if series.steps == steps[0] or not series.stepless]
+
+
 def column(group: str) -> Column:
     """Split a group into its two lines of heading."""
     size = re.search(r"\d+x\d+$", group)
@@ -139,13 +153,12 @@ def _gap_table(
     title: str,
     decks: Sequence[Sequence[str]],
     methods: Sequence[str],
-    steps: Iterable[int],
+    steps: Sequence[int],
     *notes: str,
 ) -> Table:
     groups = [group for deck in decks for group in deck]
     rows = [_published_row(method, groups) for method in methods]
-    for label in scores.labels(timed=False):
-        rows += [measured_row(scores, Series(label, steps=n), groups) for n in steps]
+    rows += [measured_row(scores, series, groups) for series in step_series(scores, steps)]
     return Table(
         name,
         title,
@@ -196,14 +209,13 @@ def _makespan_table(
     title: str,
     instances: Sequence[str],
     methods: Sequence[str],
-    steps: Iterable[int],
+    steps: Sequence[int],
     *notes: str,
     with_gap: bool = False,
 ) -> Table:
     rows = [_published_makespans(method, instances, with_gap) for method in methods]
-    for label in scores.labels(timed=False):
-        for n in steps:
-            rows.append(_measured_makespans(scores, Series(label, steps=n), instances, with_gap))
+    for series in step_series(scores, steps):
+        rows.append(_measured_makespans(scores, series, instances, with_gap))
     columns = [Column(instance, instance, "") for instance in instances]
     if with_gap:
         columns.append(Column("gap", "gap", "%"))

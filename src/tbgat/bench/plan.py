@@ -12,10 +12,13 @@ from tbgat.bench.suites import Case
 from tbgat.errors import UsageError
 from tbgat.solvers.registry import find_method
 
-__all__ = ["STEPWISE", "Budget", "Job", "MethodSpec", "parse_method", "plan"]
+__all__ = ["STEPLESS", "STEPWISE", "Budget", "Job", "MethodSpec", "parse_method", "plan"]
+
+# These build one schedule and make no steps.
+STEPLESS = frozenset({"dispatch"})
 
 # These make the same moves whatever the budget: their longest run holds all shorter ones.
-STEPWISE = frozenset({"dispatch", "random", "greedy", "tabu", "tbgat"})
+STEPWISE = STEPLESS | {"random", "greedy", "tabu", "tbgat"}
 
 # Instances a method with a batched search gets at once. Fixed, for a network's rounding (and so its
 # choice) may depend on what it computes side by side.

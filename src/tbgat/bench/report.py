@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from tbgat.bench.compare import against_paper, duels
-from tbgat.bench.paper import STEPS, column, equal_seconds, measured_row, paper_tables
+from tbgat.bench.paper import STEPS, column, equal_seconds, measured_row, paper_tables, step_series
 from tbgat.bench.published import published_sources
 from tbgat.bench.records import Record
-from tbgat.bench.scores import Scores, Series
+from tbgat.bench.scores import Scores
 from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
 from tbgat.bench.tables import Table, csv_text, latex, markdown
 
@@ -25,9 +25,7 @@ def build_tables(scores: Scores) -> list[Table]:
     listed = (*CLASSIC, *SYNTHETIC_GROUPS)
     ordered = sorted(groups, key=lambda g: listed.index(g) if g in listed else len(listed))
     others = dict.fromkeys(
-        record.group
-        for record in scores.records
-        if record.max_steps and record.group not in listed
+        record.group for record in scores.records if record.max_steps and record.group not in listed
     )
     tables = [*paper_tables(scores), _further(scores, list(others)), equal_seconds(scores, ordered)]
     return [table for table in (t.only_measured_columns() for t in tables) if table is not None]
@@ -35,11 +33,7 @@ def build_tables(scores: Scores) -> list[Table]:
 
 def _further(scores: Scores, groups: Sequence[str]) -> Table:
     """Build the table of groups that the paper does not have."""
-    rows = [
-        measured_row(scores, Series(label, steps=n), groups)
-        for label in scores.labels(timed=False)
-        for n in STEPS
-    ]
+    rows = [measured_row(scores, series, groups) for series in step_series(scores, STEPS)]
     return Table(
         "further",
         "Further groups, equal steps",
@@ -133,7 +127,7 @@ def _comparisons(scores: Scores) -> list[str]:
         lines += [
             "### measured against the paper's published columns, equal steps",
             "",
-            "| measured | published | columns with smaller gap | equal | larger | mean difference |",
+            "| measured | published | smaller in columns | equal | larger | mean difference |",
             "|---|---|---:|---:|---:|---:|",
         ]
         lines += [

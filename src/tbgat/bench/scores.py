@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tbgat import library
-from tbgat.bench.plan import STEPWISE
+from tbgat.bench.plan import STEPLESS, STEPWISE
 from tbgat.bench.published import PAPER_REFERENCES
 from tbgat.bench.records import Record
 from tbgat.library.sets import load_set
@@ -26,8 +26,15 @@ class Series:
     seconds: float | None = None
 
     @property
+    def stepless(self) -> bool:
+        """Whether the method takes no notice of a budget."""
+        return self.method.partition(":")[0] in STEPLESS
+
+    @property
     def name(self) -> str:
         """As the paper writes it, such as ``tabu-500``; with a unit for seconds."""
+        if self.stepless:
+            return self.method
         budget = f"{self.steps}" if self.seconds is None else f"{self.seconds:g} s"
         return f"{self.method}-{budget}"
 

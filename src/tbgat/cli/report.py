@@ -36,13 +36,14 @@ def run(args: argparse.Namespace) -> int:
     records = read_records(*args.folders)
     if not records:
         raise UsageError(f"there are no records in {', '.join(map(str, args.folders))}")
-    for table in build_tables(Scores(records)):
-        print(markdown(table))
+    scores = Scores(records)
     out = args.out or args.folders[0]
     written = write_report(records, read_cards(*args.folders), out)
     if not args.no_plots:
         from tbgat.plot.evidence import write_figures
 
-        written += write_figures(Scores(records), out, training=args.training, speed=args.speed)
+        written += write_figures(scores, out, training=args.training, speed=args.speed)
+    for table in build_tables(scores):
+        print(markdown(table))
     print("\n".join(f"wrote {path}" for path in written))
     return 0
