@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import os
 from pathlib import Path
 
@@ -11,26 +10,11 @@ from hypothesis import strategies as st
 from tbgat.bench.records import RECORDS, Record, Store, read_records, thin
 from tbgat.errors import FormatError, UsageError
 from tbgat.search.result import Improvement
+from tests.bench.making import make_record
 
 
 def make(seed: int = 0, **changes: object) -> Record:
-    record = Record(
-        suite="ft",
-        group="ft6x6",
-        instance="ft06",
-        digest="5415824fa25760f9",
-        method="dispatch",
-        options={"rule": "spt"},
-        weights={},
-        max_steps=500,
-        max_seconds=None,
-        threads=1,
-        seed=seed,
-        makespan=60,
-        steps=500,
-        history=(Improvement(0, 0.0, 70), Improvement(3, 0.25, 60)),
-    )
-    return dataclasses.replace(record, **changes)
+    return make_record(seed=seed, **changes)
 
 
 def test_a_record_survives_the_file(tmp_path: Path) -> None:
@@ -53,7 +37,7 @@ def test_no_run_is_recorded_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"options": {}},
+        {"options": {"rule": "spt"}},
         {"max_steps": 1000},
         {"max_steps": None, "max_seconds": 500.0},
         {"threads": 2},

@@ -6,10 +6,11 @@ import re
 import statistics
 from collections.abc import Callable, Sequence
 
-from tbgat.bench.published import published_gaps, published_makespans
+from tbgat import library
+from tbgat.bench.published import PublishedMakespan, published_gaps, published_makespans
 from tbgat.bench.scores import Run, Score, Scores, Series
 from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
-from tbgat.bench.tables import Cell, Column, Row, Table
+from tbgat.bench.tables import IMPOSSIBLE, Cell, Column, Row, Table
 
 __all__ = [
     "STEPS",
@@ -98,6 +99,7 @@ def paper_tables(scores: Scores) -> list[Table]:
             TABLE_6_INSTANCES,
             ["JSSEnv", "TBGAT-5000"],
             STEPS[-1:],
+            "gaps are to the best known makespans of today, the published ones too",
             with_gap=True,
         ),
         _makespan_table(
@@ -107,7 +109,7 @@ def paper_tables(scores: Scores) -> list[Table]:
             TABLE_7_INSTANCES,
             ["DGERD Transformer", *own],
             STEPS,
-            *_impossible(),
+            *_impossible_notes(),
         ),
     ]
 
@@ -233,7 +235,7 @@ def _makespan_table(
 def _published_makespans(method: str, instances: Sequence[str], with_gap: bool) -> Row:
     found = {m.instance: m for m in published_makespans() if m.method == method}
     cells = {
-        name: Cell(m.makespan, 0, seconds=m.seconds)
+        name: Cell(m.makespan, 0, seconds=m.seconds, mark=IMPOSSIBLE if _impossible(m) else "")
         for name, m in found.items()
         if name in instances
     }
@@ -269,18 +271,17 @@ def _measured_makespans(
 
 
 def _gap(name: str, makespan: float) -> float:
-    from tbgat import library
-
     return 100 * (makespan / library.bounds(name).upper_bound - 1)
 
 
-def _impossible() -> tuple[str, ...]:
-    """Find published makespans below the lower bound."""
-    from tbgat import library
+def _impossible(published: PublishedMakespan) -> bool:
+    return published.makespan < library.bounds(published.instance).lower_bound
 
-    return tuple(
-        f"published {m.method}, {m.instance} = {m.makespan:g} is below the proven lower bound "
-        f"{library.bounds(m.instance).lower_bound}: no such schedule exists"
+
+def _impossible_notes() -> list[str]:
+    return [
+        f"{IMPOSSIBLE} published {m.method}, {m.instance} = {m.makespan:g} is below the proven "
+        f"lower bound {library.bounds(m.instance).lower_bound}: no such schedule exists"
         for m in published_makespans()
-        if m.makespan < library.bounds(m.instance).lower_bound
-    )
+        if _impossible(m)
+    ]

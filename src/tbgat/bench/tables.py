@@ -9,9 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Cell", "Column", "Row", "Table", "csv_text", "latex", "markdown"]
+__all__ = ["IMPOSSIBLE", "Cell", "Column", "Row", "Table", "csv_text", "latex", "markdown"]
 
 Kind = Literal["published", "measured"]
+
+# A published figure that no schedule can have.
+IMPOSSIBLE = "‡"
 
 CSV_HEADER = (
     *("table", "column", "method", "kind", "value", "spread", "seconds"),
@@ -89,7 +92,9 @@ class Table:
     def best(self, key: str) -> float | None:
         """Smallest value of a column among the rows that compete, as rounded."""
         values = [
-            float(row.cells[key].number) for row in self.rows if row.competes and key in row.cells
+            float(row.cells[key].number)
+            for row in self.rows
+            if row.competes and key in row.cells and row.cells[key].mark != IMPOSSIBLE
         ]
         return min(values, default=None)
 

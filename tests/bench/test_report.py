@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tbgat.bench.records import Store
+from tbgat.bench.tables import Cell, Column, Row, Table, latex, markdown
+from tbgat.cli import main
+from tests.bench.making import make_record
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with records of both kinds of comparison."""
+    records = []
+    for method in ("tabu", "random"):
+        for seed in (0, 1):
+            for name in ("abz7", "abz8", "abz9", "ft06", "ta41", "ta52"):
+                records.append(make_record(name, {0: 3000, 700: 2900 + seed}, seed, method=method))
+                records.append(
+                    make_record(
+                        name,
+                        {0: 3000},
+                        seed,
+                        method=method,
+                        max_steps=None,
+                        max_seconds=1.0,
+                        threads=2,
+                        cpu_seconds=9.0,
+                    )
+                )
+    with Store(tmp_path / "records") as store:
+        store.append(records)
+        store.add_card({"cpu": "some processor", "cores": 2})
+    return tmp_path / "records"
+
+
+def test_report_writes_every_kind_of_file_and_prints_the_tables(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["report", str(folder), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    names = {"report.md", "tables.csv", "tables.tex", "gap-steps.png", "gap-seconds.png"}
+    assert {path.name for path in out.iterdir()} == names
+    text = (out / "report.md").read_text()
+    assert "| TBGAT-500 | published | **11.8** (12.8s) | **0.0** (7.4s) |" in _columns(text)
+    assert "below the proven lower bound 2756" in text
+    assert "had a processor 90% of their time" in text
+    assert "Table 2" in printed
+    with (out / "tables.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    abz = next(
+        r
+        for r in rows
+        if (r["table"], r["column"], r["method"]) == ("table2", "abz20x15", "tabu-500")
+    )
+    assert (abz["kind"], abz["instances"], abz["seeds"], abz["spread"]) == (
+        "measured",
+        "3",
+        "2",
+        "0",
+    )
+    assert float(abz["value_to_paper_reference"]) > float(abz["value"])
+    later = next(r for r in rows if (r["table"], r["method"]) == ("table3", "tabu-1000"))
+    assert float(later["spread"]) > 0
+    assert {r["table"] for r in rows} == {f"table{n}" for n in (2, 3, 5, 6, 7)} | {"seconds"}
+    assert "\\begin{tabular}" in (out / "tables.tex").read_text()
+
+
+def _columns(text: str) -> str:
+    """The published row of Table 2 without the columns of other groups."""
+    row = next(line for line in text.splitlines() if line.startswith("| TBGAT-500 | published"))
+    cells = row.split(" | ")
+    return " | ".join([*cells[:2], cells[-2], cells[-1]])
+
+
+def test_no_records_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(tmp_path)]) == 2
+    assert "there are no records in" in capsys.readouterr().err
+    assert main(["report", str(tmp_path / "none")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_figure_6_from_logs(folder: Path, tmp_path: Path) -> None:
+    training = tmp_path / "training" / "four-heads"
+    training.mkdir(parents=True)
+    (training / "log.jsonl").write_text(
+        '{"instances": 64, "validation_gap": 0.2}\n{"instances": 128, "validation_gap": 0.1}\n'
+    )
+    speed = tmp_path / "speed.jsonl"
+    speed.write_text(
+        "".join(
+            f'{{"jobs": {j}, "machines": {m}, "seconds_per_step": {j * m * 1e-5}}}\n'
+            for j, m in ((10, 10), (20, 10), (10, 20))
+        )
+    )
+    words = ["report", str(folder), "--training", str(training.parent), "--speed", str(speed)]
+    assert main(words) == 0
+    assert {path.name for path in folder.glob("figure*.png")} == {
+        "figure6ab.png",
+        "figure6c.png",
+        "figure6d.png",
+    }
+
+
+def test_the_best_competing_figure_is_bold_in_both_texts() -> None:
+    columns = (Column("a", "ABZ", "10x10"), Column("b", "FT", ""))
+    rows = (
+        Row("CP", "published", {"a": Cell(0.0), "b": Cell(0.0)}, competes=False),
+        Row("one_1", "published", {"a": Cell(1.04, seconds=200), "b": Cell(2.0)}),
+        Row("two", "measured", {"a": Cell(0.96, spread=0.3, seconds=0.01)}),
+    )
+    table = Table("t", "Title", (columns,), rows, notes=("a note",))
+    assert markdown(table).splitlines()[6:] == [
+        "| CP | published | 0.0 | 0.0 |",
+        "| one_1 | published | **1.0** (3.3m) | **2.0** |",
+        "| two | measured | **1.0**±0.3 (10.0ms) |  |",
+        "",
+        "- a note",
+    ]
+    text = latex(table)
+    assert "one\\_1 (published) & \\textbf{1.0} & 3.3m & \\textbf{2.0} &  \\\\" in text
+    assert "\\multicolumn{2}{c}{ABZ $10\\times10$}" in text
+    only = table.only_measured_columns()
+    assert only is not None
+    assert [column.key for deck in only.decks for column in deck] == ["a"]
