@@ -99,3 +99,4 @@ register("greedy", "tbgat.solvers.greedy", "best improvement over N5 with random
 register("tabu", "tbgat.solvers.tabu", "tabu search over N5 with exact evaluation")
 register("cpsat", "tbgat.solvers.cpsat", "constraint programming with OR-Tools CP-SAT")
 register("pyjobshop", "tbgat.solvers.pyjobshop", "PyJobShop's default solver, for comparison")
+register("tspr", "tbgat.solvers.tspr", "tabu search on N7 moves with path relinking")

@@ -1,0 +1,1 @@
+"""Compiled local search on insertion moves: arrays, moves, tabu walk, relinking, construction."""
