@@ -2,7 +2,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python,$(shell command -
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test format clean
+.PHONY: demo test format clean evidence evidence-steps evidence-seconds evidence-report
 
 # One stamp per set of extras: a second run finds it and starts at once.
 $(VENV)/.demo: pyproject.toml constraints.txt
@@ -25,6 +25,35 @@ test: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
+
+# Where the records are: with those of the repository only what is missing is run, and
+# `make evidence EVIDENCE=out/evidence` makes all of it anew. See docs/evidence.md.
+EVIDENCE ?= results
+CLASSIC := taillard abz ft la swv orb yn
+STEPS := --steps 500,1000,2000,5000
+# Methods with a network, such as tbgat:weights=paper, once their weights are there.
+LEARNED ?=
+SEEDS_LEARNED ?= 1
+OPPONENTS := dispatch,tabu,auto,cpsat,pyjobshop
+
+evidence: evidence-steps evidence-seconds evidence-report
+
+evidence-steps: $(VENV)/.test
+	$(BIN)/tbgat bench $(CLASSIC) --methods tabu,random,greedy,dispatch $(STEPS) --seeds 3 --out $(EVIDENCE)/steps/classic
+	$(BIN)/tbgat bench synthetic --methods tabu,random $(STEPS) --seeds 3 --out $(EVIDENCE)/steps/synthetic
+	$(BIN)/tbgat bench synthetic --methods greedy,dispatch $(STEPS) --out $(EVIDENCE)/steps/synthetic
+	$(BIN)/tbgat bench dmu --methods tabu,random,dispatch $(STEPS) --seeds 3 --out $(EVIDENCE)/steps/dmu
+ifneq ($(LEARNED),)
+	$(BIN)/tbgat bench $(CLASSIC) synthetic --methods $(LEARNED) $(STEPS) --seeds $(SEEDS_LEARNED) --out $(EVIDENCE)/steps/learned
+endif
+
+# Needs a machine that does nothing else: three hours on two cores.
+evidence-seconds: $(VENV)/.test
+	$(BIN)/tbgat bench taillard --methods $(OPPONENTS) --seconds 1,5,20 --threads 2 --out $(EVIDENCE)/seconds/taillard
+
+evidence-report: $(VENV)/.test
+	$(BIN)/tbgat report $(EVIDENCE) --out $(EVIDENCE)/report $(if $(wildcard results/training/*/log.jsonl),--training results/training) $(if $(wildcard results/step_times.jsonl),--speed results/step_times.jsonl) > /dev/null
+	$(BIN)/python tools/fill_blocks.py docs/evidence.md README.md
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .

@@ -43,7 +43,8 @@ def test_report_writes_every_kind_of_file_and_prints_the_tables(
     out = tmp_path / "out"
     assert main(["report", str(folder), "--out", str(out)]) == 0
     printed = capsys.readouterr().out
-    names = {"report.md", "tables.csv", "tables.tex", "gap-steps.png", "gap-seconds.png"}
+    names = {"report.md", "tables.csv", "tables.tex", "summary.md", "scoreboard.md"}
+    names |= {"gap-steps.png", "gap-seconds.png"}
     assert {path.name for path in out.iterdir()} == names
     text = (out / "report.md").read_text()
     assert "| TBGAT-500 | published | **11.8** (12.8s) | **0.0** (7.4s) |" in _columns(text)
@@ -117,7 +118,7 @@ def test_the_best_competing_figure_is_bold_in_both_texts() -> None:
     assert markdown(table).splitlines()[6:] == [
         "| CP | published | 0.0 | 0.0 |",
         "| one_1 | published | **1.0** (3.3m) | **2.0** |",
-        "| two | measured | **1.0**±0.3 (10.0ms) |  |",
+        "| two | measured | **1.0**±0.3 (10ms) |  |",
         "",
         "- a note",
     ]

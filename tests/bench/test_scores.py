@@ -91,6 +91,7 @@ def test_columns_against_the_paper() -> None:
     scores = Scores([make_record("ft06", {0: 56}), make_record("ft10", {0: 935})])
     (found,) = against_paper(scores, [500], ["ft6x6", "ft10x10", "ft20x5"])
     assert (found.wins, found.ties, found.losses) == (1, 0, 1)
+    assert found.lost == ("ft6x6",)
     assert found.difference == pytest.approx(((1.8 - 0.0) + (0.5 - 5.2)) / 2)
 
 

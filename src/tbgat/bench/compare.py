@@ -40,7 +40,10 @@ class Duel:
 
 @dataclass(frozen=True)
 class Columns:
-    """A measured series against a published method: in how many columns its gap is smaller."""
+    """A measured series against a published method: in how many columns its gap is smaller.
+
+    ``lost`` names the columns in which it is larger.
+    """
 
     first: str
     second: str
@@ -48,6 +51,7 @@ class Columns:
     ties: int
     losses: int
     difference: float
+    lost: tuple[str, ...]
 
 
 def duels(
@@ -128,21 +132,23 @@ def against_paper(
         }
         for label in scores.labels(timed=False):
             series = Series(label, steps=n)
-            differences: list[float] = []
+            differences = {}
             for group, gap in published.items():
                 score = scores.score(series, group)
                 if score is not None:
-                    differences.append(round(round(score.paper_gap, 1) - gap, 1))
+                    differences[group] = round(round(score.paper_gap, 1) - gap, 1)
             if differences:
-                wins, losses = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
+                lost = tuple(group for group, d in differences.items() if d > 0)
+                wins = sum(d < 0 for d in differences.values())
                 found.append(
                     Columns(
                         series.name,
                         f"TBGAT-{n} (published)",
                         wins,
-                        len(differences) - wins - losses,
-                        losses,
-                        statistics.fmean(differences),
+                        len(differences) - wins - len(lost),
+                        len(lost),
+                        statistics.fmean(differences.values()),
+                        lost,
                     )
                 )
     return found

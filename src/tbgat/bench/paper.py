@@ -159,7 +159,7 @@ def _gap_table(
     *notes: str,
 ) -> Table:
     groups = [group for deck in decks for group in deck]
-    rows = [_published_row(method, groups) for method in methods]
+    rows = [published_row(method, groups) for method in methods]
     rows += [measured_row(scores, series, groups) for series in step_series(scores, steps)]
     return Table(
         name,
@@ -170,7 +170,8 @@ def _gap_table(
     )
 
 
-def _published_row(method: str, groups: Sequence[str]) -> Row:
+def published_row(method: str, groups: Sequence[str]) -> Row:
+    """Build the row of a method of the paper's tables."""
     found = [
         figure
         for figure in published_gaps()

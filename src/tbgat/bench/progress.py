@@ -68,13 +68,16 @@ class Progress:
         self._say(f"{self._done} of {self._total} runs recorded")
 
     def _seconds_left(self) -> float | None:
+        rates = {name: seconds / max(work, 1.0) for name, (seconds, work) in self._spent.items()}
+        # A method that has not run yet is taken to be as slow as the slowest so far.
+        unknown = max(rates.values(), default=None)
         total = 0.0
         for job in self._left:
+            rate = rates.get(job.method.name, unknown)
             if job.budget.seconds is not None:
                 total += job.budget.seconds
-            elif job.method.name in self._spent:
-                seconds, work = self._spent[job.method.name]
-                total += _work(job) * seconds / max(work, 1.0)
+            elif rate is not None:
+                total += _work(job) * rate
             else:
                 return None
         return total

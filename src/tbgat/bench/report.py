@@ -10,13 +10,12 @@ from tbgat.bench.compare import against_paper, duels
 from tbgat.bench.paper import STEPS, column, equal_seconds, measured_row, paper_tables, step_series
 from tbgat.bench.published import published_sources
 from tbgat.bench.records import Record
-from tbgat.bench.scores import Scores
-from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
+from tbgat.bench.scoreboard import CLASSIC, scoreboard, summary
+from tbgat.bench.scores import Scores, current_reference
+from tbgat.bench.suites import SYNTHETIC_GROUPS
 from tbgat.bench.tables import Table, csv_text, latex, markdown
 
 __all__ = ["build_tables", "make_report", "write_report"]
-
-CLASSIC = tuple(group for deck in PAPER_GROUPS for group in deck)
 
 
 def build_tables(scores: Scores) -> list[Table]:
@@ -61,17 +60,25 @@ def make_report(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]
 def write_report(
     records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]], folder: Path
 ) -> list[Path]:
-    """Write report.md, tables.csv and tables.tex into a folder."""
-    tables = build_tables(Scores(records))
+    """Write all texts into a folder.
+
+    ``report.md`` has everything, ``tables.csv`` and ``tables.tex`` the tables; ``summary.md`` is
+    one small table and ``scoreboard.md`` the outcome in sentences.
+    """
+    scores = Scores(records)
+    tables = build_tables(scores)
     texts = {
         "report.md": make_report(records, cards),
         "tables.csv": csv_text(tables),
         "tables.tex": "\n".join(latex(table) for table in tables),
+        "scoreboard.md": scoreboard(scores),
+        "summary.md": markdown(short) if (short := summary(scores).only_measured_columns()) else "",
     }
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
+    written = {folder / name: text for name, text in texts.items() if text}
+    for path, text in written.items():
+        path.write_text(text, encoding="utf-8")
+    return list(written)
 
 
 def _provenance(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -96,6 +103,13 @@ def _provenance(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]
         if some:
             share = sum(r.cpu_seconds for r in some) / sum(r.seconds * r.threads for r in some)
             lines.append(f"- {label}: its threads had a processor {share:.0%} of their time")
+    beaten = {r.instance for r in records if r.makespan < current_reference(r)}
+    if beaten:
+        some = ", ".join(sorted(beaten)[:5]) + (", ..." if len(beaten) > 5 else "")
+        lines.append(
+            f"- on {len(beaten)} instances ({some}) a run is better than the reference: their gaps "
+            "are too small until the reference is renewed"
+        )
     return lines
 
 

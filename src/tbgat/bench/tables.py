@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["IMPOSSIBLE", "Cell", "Column", "Row", "Table", "csv_text", "latex", "markdown"]
+__all__ = ["IMPOSSIBLE", "Cell", "Column", "Row", "Table", "clock", "csv_text", "latex", "markdown"]
 
 Kind = Literal["published", "measured"]
 
@@ -100,9 +100,11 @@ class Table:
 
 
 def clock(seconds: float) -> str:
-    """Write a time as the paper does: 0.4s, 12.6s, 2.1m, 1.0h."""
+    """Write a time as the paper does: 12.6s, 2.1m, 1.0h; and what takes less: 48ms, 2.1ms."""
+    if seconds < 0.95:
+        return f"{1000 * seconds:.{0 if seconds >= 0.0095 else 1}f}ms"
     if seconds < 99.95:
-        return f"{seconds:.1f}s" if seconds >= 0.05 else f"{1000 * seconds:.1f}ms"
+        return f"{seconds:.1f}s"
     return f"{seconds / 60:.1f}m" if seconds < 1800 else f"{seconds / 3600:.1f}h"
 
 

@@ -1,0 +1,96 @@
+"""What holds and what does not, in sentences computed from the records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tbgat.bench.compare import Duel, against_paper, duels
+from tbgat.bench.paper import STEPS, column, measured_row, published_row, step_series
+from tbgat.bench.records import Record
+from tbgat.bench.scores import Scores, Series
+from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
+from tbgat.bench.tables import Cell, Column, Row, Table
+
+__all__ = ["CLASSIC", "scoreboard", "summary"]
+
+CLASSIC = tuple(group for deck in PAPER_GROUPS for group in deck)
+TAILLARD = PAPER_GROUPS[0][:8]
+
+
+def summary(scores: Scores) -> Table:
+    """Build one small table: Taillard's groups at few and many steps, and at equal seconds."""
+    few = (STEPS[0], STEPS[-1])
+    rows = [published_row(f"{name}-{n}", TAILLARD) for n in few for name in ("L2S", "TBGAT")]
+    rows += [measured_row(scores, series, TAILLARD) for series in step_series(scores, few)]
+    rows += [
+        measured_row(scores, Series(label, seconds=budget), TAILLARD)
+        for budget in scores.budgets()
+        for label in scores.labels(timed=True)
+        if not Series(label).stepless
+    ]
+    columns = [column(group) for group in TAILLARD]
+    return Table(
+        "summary",
+        "Taillard's instances",
+        ((*columns, Column("mean", "mean", "")),),
+        tuple(_with_mean(row) for row in rows if row.cells),
+        "mean gap to the best known makespans in %; rows in seconds ran on equal cores",
+    )
+
+
+def _with_mean(row: Row) -> Row:
+    plain = {g: Cell(c.value, c.decimals, seconds=c.seconds) for g, c in row.cells.items()}
+    if len(plain) == len(TAILLARD):
+        mean = sum(cell.value for cell in plain.values()) / len(plain)
+        plain["mean"] = Cell(mean, max(cell.decimals for cell in plain.values()))
+    return Row(row.method, row.kind, plain, row.competes, row.source)
+
+
+def scoreboard(scores: Scores) -> str:
+    """Say against whom, in Markdown."""
+    lines = []
+    for title, groups in (("classic benchmarks", CLASSIC), ("synthetic sizes", SYNTHETIC_GROUPS)):
+        found = [c for c in against_paper(scores, STEPS, groups) if c.first != "dispatch"]
+        if found:
+            lines += [f"**Equal steps, against the paper's figures on the {title}**", ""]
+        for c in found:
+            where = f" ({', '.join(c.lost)})" if 0 < len(c.lost) <= 8 else ""
+            lines.append(
+                f"- `{c.first}` against {c.second}: smaller mean gap in {c.wins} of "
+                f"{c.wins + c.ties + c.losses} columns, equal in {c.ties}, larger in "
+                f"{c.losses}{where}; on average {c.difference:+.1f} percentage points"
+            )
+        lines.append("" if found else f"No equal-steps runs on the {title} yet.\n")
+    for title, kept in (("classic benchmarks", _classic), ("synthetic", _synthetic)):
+        steps = [d for d in duels(scores, kept, STEPS, timed=False) if "dispatch" not in d.second]
+        lines += _sentences(f"Equal steps, instance by instance ({title})", steps)
+    timed = duels(scores, lambda _: True, STEPS, timed=True)
+    lines += _sentences(
+        "Equal seconds, instance by instance", [d for d in timed if "dispatch" not in d.first]
+    )
+    if not timed:
+        lines.append("No equal-seconds runs yet.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _classic(record: Record) -> bool:
+    return record.group in CLASSIC
+
+
+def _synthetic(record: Record) -> bool:
+    return record.suite == "synthetic"
+
+
+def _sentences(title: str, found: Sequence[Duel]) -> list[str]:
+    if not found:
+        return []
+    lines = [f"**{title}**", ""]
+    for d in found:
+        verdict = "better" if d.difference < 0 else "worse"
+        if d.p_value > 0.05:
+            verdict = "not clearly different"
+        lines.append(
+            f"- `{d.first}` against `{d.second}`: {verdict} ({d.wins} wins, {d.ties} ties, "
+            f"{d.losses} losses, {d.difference:+.2f} percentage points, p = {d.p_value:.2g})"
+        )
+    return [*lines, ""]
