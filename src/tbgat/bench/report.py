@@ -105,9 +105,9 @@ def _provenance(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]
             lines.append(f"- {label}: its threads had a processor {share:.0%} of their time")
     beaten = {r.instance for r in records if r.makespan < current_reference(r)}
     if beaten:
-        some = ", ".join(sorted(beaten)[:5]) + (", ..." if len(beaten) > 5 else "")
+        names = ", ".join(sorted(beaten)[:5]) + (", ..." if len(beaten) > 5 else "")
         lines.append(
-            f"- on {len(beaten)} instances ({some}) a run is better than the reference: their gaps "
+            f"- on {len(beaten)} instances ({names}) a run is better than the reference: their gaps "
             "are too small until the reference is renewed"
         )
     return lines
