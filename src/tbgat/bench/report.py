@@ -107,8 +107,8 @@ def _provenance(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]
     if beaten:
         names = ", ".join(sorted(beaten)[:5]) + (", ..." if len(beaten) > 5 else "")
         lines.append(
-            f"- on {len(beaten)} instances ({names}) a run is better than the reference: their gaps "
-            "are too small until the reference is renewed"
+            f"- on {len(beaten)} instances ({names}) a run is better than the reference: their "
+            "gaps are too small until the reference is renewed"
         )
     return lines
 
