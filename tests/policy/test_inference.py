@@ -69,6 +69,21 @@ def test_other_dtypes_go_through_the_network():
     )
 
 
+def test_new_weights():
+    batch, _ = walk(mixed_instances(), steps=2)
+    network = TBGAT("paper")
+    scorer = Scorer(network, batch)
+    before = scorer().scores
+    randomise(network, 8)
+    with torch.no_grad():
+        for layer in network.layers:
+            layer.weight.mul_(1.1)
+    scorer.refresh()
+    after = scorer().scores
+    np.testing.assert_array_equal(after, Scorer(network, batch)().scores)
+    assert np.abs(after - before).max() > 1e-3
+
+
 def test_nothing_to_score():
     from tbgat.instance import Instance
 

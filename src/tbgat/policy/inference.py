@@ -28,7 +28,7 @@ from tbgat.graph.state import GraphBatch
 from tbgat.policy.features import observe, observe_moves, training_scale
 from tbgat.policy.network import TBGAT
 from tbgat.policy.prepared import PreparedGraphs, PreparedNetwork
-from tbgat.policy.run import Run
+from tbgat.policy.run import Moves, Run
 
 __all__ = ["MoveScores", "Scorer"]
 
@@ -56,8 +56,8 @@ class MoveScores:
 class Scorer:
     """Scores the moves of one batch of solutions, step after step.
 
-    The weights are read once, when it is made. It notices by itself which parts of the graphs
-    changed since the last call.
+    The weights are read when it is made and by :meth:`refresh`. It notices by itself which parts of
+    the graphs changed since the last call.
 
     Parameters
     ----------
@@ -95,6 +95,11 @@ class Scorer:
             scores = self.network(seen).float().cpu().numpy()
         return MoveScores(scores, seen.move_offsets, seen.move_u, seen.move_v)
 
+    def refresh(self) -> None:
+        """Read the network's weights again, after they changed."""
+        if self._compiled is not None:
+            self._compiled.refresh(self.network)
+
 
 class _Compiled:
     """The compiled path of :class:`Scorer`."""
@@ -104,30 +109,38 @@ class _Compiled:
         self.names = network.config.move_features
         g = batch.arrays
         self.scale = training_scale(g.duration, g.offset)
-        weights = PreparedNetwork(network)
-        graphs = PreparedGraphs(batch, self.scale, weights)
+        self.weights = PreparedNetwork(network)
+        self.graphs = PreparedGraphs(batch, self.scale, self.weights)
         # Many graphs: a run of them per thread. Few: the threads share one run.
         self.runs = [
-            Run(weights, graphs, begin, end)
-            for begin, end in _cut(graphs.node_offset, threads if len(batch) >= 4 * threads else 1)
+            Run(self.weights, self.graphs, begin, end)
+            for begin, end in _cut(
+                self.graphs.node_offset, threads if len(batch) >= 4 * threads else 1
+            )
         ]
 
     def __call__(self, best: npt.ArrayLike | None) -> MoveScores:
         at, offsets, features = observe_moves(self.batch, self.names, best, self.scale)
+        g = self.batch.arrays
         scores = np.empty(len(at), dtype=np.float32)
+        moves = Moves(offsets, g.move_u[at], g.move_v[at], features, scores)
         before = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
             if len(self.runs) > 1:
-                together([partial(run.alone, offsets, features, scores) for run in self.runs])
+                together([partial(run.alone, moves) for run in self.runs])
             elif self.threads > 1:
-                self.runs[0].shared(offsets, features, scores, self.threads, together)
+                self.runs[0].shared(moves, self.threads, together)
             else:
-                self.runs[0].alone(offsets, features, scores)
+                self.runs[0].alone(moves)
         finally:
             torch.set_num_threads(before)
-        g = self.batch.arrays
-        return MoveScores(scores, offsets, g.move_u[at], g.move_v[at])
+        return MoveScores(scores, offsets, moves.u, moves.v)
+
+    def refresh(self, network: TBGAT) -> None:
+        """Take new weights; nothing computed with the old ones is used again."""
+        self.weights.read(network)
+        self.graphs.forget()
 
 
 def _cut(node_offset: npt.NDArray[np.int64], count: int) -> list[tuple[int, int]]:

@@ -1,23 +1,36 @@
-"""The attention layers of one view without gradients, compiled: what inference on a CPU runs.
+"""The attention layers of one view, compiled: what runs on a CPU in float32.
 
-Nodes stand graph by graph: operations, root, sink (see :mod:`tbgat.policy.structure`); graph ``b``
-begins at node ``offset[b] + 2 * b``. Neighbours are numbered within their graph. Indices of inner
-loops are unsigned: a signed one could count from the end of an array, which forbids vectors.
+``links`` is a :class:`~tbgat.policy.links.Links`. Indices of inner loops are unsigned: a signed one
+could count from the end of an array, which forbids vectors.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
-# Compiled functions: the arrays are described where they are made, in tbgat.policy.inference.
+# Compiled functions; their arrays are described in tbgat.policy.links.
 
 import numpy as np
 
 from tbgat.graph.compiled import float_kernel, lean_kernel
 
-__all__ = ["attend_and_activate", "first_layer", "last_layer", "look", "put_rows"]
+__all__ = [
+    "SLOPE",
+    "activate_mixed",
+    "attend_and_activate",
+    "exp_negative",
+    "first_logit",
+    "first_weights",
+    "last_layer",
+    "last_shares",
+    "leaky",
+    "look",
+    "mix_features",
+    "put_rows",
+    "softmax_of_three",
+]
 
 _ZERO = np.float32(0.0)
 _HALF = np.float32(0.5)
 _ONE = np.float32(1.0)
-_SLOPE = np.float32(0.2)
+SLOPE = np.float32(0.2)
 _LOWEST = np.float32(-87.0)  # exp of it is still a normal number
 _LOG2_E = np.float32(1.4426950408889634)
 _LN2_HIGH = np.float32(0.693359375)
@@ -32,7 +45,7 @@ _C5 = np.float32(5.0000001201e-1)
 
 
 @float_kernel
-def _exp_negative(x):
+def exp_negative(x):
     """Exponential of x <= 0, in a form that the compiler can vectorise."""
     x = max(x, _LOWEST)
     k = np.int32(x * _LOG2_E - _HALF)
@@ -45,21 +58,35 @@ def _exp_negative(x):
 
 @float_kernel
 def _elu(x):
-    return x if x > _ZERO else _exp_negative(min(x, _ZERO)) - _ONE
+    return x if x > _ZERO else exp_negative(min(x, _ZERO)) - _ONE
 
 
 @float_kernel
-def _leaky(x):
-    return x if x > _ZERO else _SLOPE * x
+def leaky(x):
+    """LeakyReLU."""
+    return x if x > _ZERO else SLOPE * x
+
+
+@float_kernel
+def softmax_of_three(own, by_job, by_machine, has_machine):
+    """Softmax over two logits or, with a neighbour on the machine, three."""
+    top = max(own, by_job)
+    if has_machine:
+        top = max(top, by_machine)
+    own = exp_negative(own - top)
+    by_job = exp_negative(by_job - top)
+    by_machine = exp_negative(by_machine - top) if has_machine else _ZERO
+    scale = _ONE / (own + by_job + by_machine)
+    return own * scale, by_job * scale, by_machine * scale
 
 
 @lean_kernel
-def look(g, view, begin, end, scale, job, machine, ends, features, fresh, stale):
+def look(g, links, view, begin, end, scale, features, fresh, stale):
     """Read features and machine neighbours off the graphs; mark whose layer 1 output changed.
 
-    ``features`` and ``machine`` hold what was seen last time. ``fresh`` is scratch space;
-    ``stale[node]`` becomes 1 where the node's features, those of an in-neighbour, or the
-    in-neighbours themselves differ. Returns the number of such nodes.
+    ``g`` holds the arrays of the batch, ``features`` and ``links.machine`` what was seen last time.
+    ``fresh`` is scratch space; ``stale[node]`` becomes 1 where the node's features, those of an
+    in-neighbour, or the in-neighbours themselves differ. Returns the number of such nodes.
     """
     count = 0
     for b in range(begin, end):
@@ -89,7 +116,7 @@ def look(g, view, begin, end, scale, job, machine, ends, features, fresh, stale)
                 if near >= 0:
                     near -= lo
                     # An arc of the job and of the machine at once counts once.
-                    if near == job[node]:
+                    if near == links.job[node]:
                         near = -1
             elif k == size:
                 time = span if view == 1 else _ZERO
@@ -103,104 +130,111 @@ def look(g, view, begin, end, scale, job, machine, ends, features, fresh, stale)
             features[node, 1] = time
             features[node, 2] = depth
             fresh[node] = changed
-            stale[node] = changed or machine[node] != near
-            machine[node] = near
+            stale[node] = changed or links.machine[node] != near
+            links.machine[node] = near
         for k in range(size):
             node = base + k
-            if fresh[base + job[node]] or (machine[node] >= 0 and fresh[base + machine[node]]):
+            if fresh[base + links.job[node]] or (
+                links.machine[node] >= 0 and fresh[base + links.machine[node]]
+            ):
                 stale[node] = 1
             count += stale[node]
         sink = base + size + 1
         for j in range(g.job_start[b], g.job_start[b + 1]):
-            if fresh[base + ends[j]]:
+            if fresh[base + links.ends[j]]:
                 stale[sink] = 1
         count += stale[sink] + stale[sink - 1]
     return count
 
 
 @float_kernel
-def first_layer(
-    g, begin, end, job, machine, ends, features, stale, every, logits, weight, bias, hidden, rows
-):
-    """Output of layer 1 for the stale nodes (or all), densely, and which nodes those are.
+def mix_features(links, begin, end, features, stale, every, logits, mixed, rows):
+    """Mix the raw features of the stale nodes (or of all) and their in-neighbours, head by head.
 
-    The raw features are mixed first, three numbers per head, and multiplied by the weights after.
-    ``logits`` is 3 x 2 x heads (tail part, head part), ``weight`` 3 x outputs. Returns how many
-    rows were written.
+    ``logits`` is 3 x 2 x heads (tail part, head part). Row i of ``mixed`` (heads * 3) belongs to
+    node ``rows[i]``. Returns how many rows were written.
     """
     heads = logits.shape[2]
-    width = len(bias) // heads
     at = 0
     for b in range(begin, end):
-        size = g.offset[b + 1] - g.offset[b]
-        base = g.offset[b] + 2 * b
+        size = links.offset[b + 1] - links.offset[b]
+        base = links.offset[b] + 2 * b
         for k in range(size + 2):
             node = base + k
             if not (every or stale[node]):
                 continue
-            for h in range(heads):
-                target = _ZERO
-                own = _ZERO
-                for i in range(3):
-                    target += features[node, i] * logits[i, 1, h]
-                    own += features[node, i] * logits[i, 0, h]
-                x0 = features[node, 0]
-                x1 = features[node, 1]
-                x2 = features[node, 2]
-                if k < size:
-                    here = base + job[node]
-                    there = base + machine[node] if machine[node] >= 0 else node
-                    by_job = target
-                    by_machine = target
-                    for i in range(3):
-                        by_job += features[here, i] * logits[i, 0, h]
-                        by_machine += features[there, i] * logits[i, 0, h]
-                    own = _leaky(own + target)
-                    by_job = _leaky(by_job)
-                    by_machine = _leaky(by_machine)
-                    top = max(own, by_job, by_machine)
-                    own = _exp_negative(own - top)
-                    by_job = _exp_negative(by_job - top)
-                    by_machine = _exp_negative(by_machine - top) if machine[node] >= 0 else _ZERO
-                    total = own + by_job + by_machine
-                    own /= total
-                    by_job /= total
-                    by_machine /= total
-                    x0 = own * x0 + by_job * features[here, 0] + by_machine * features[there, 0]
-                    x1 = own * x1 + by_job * features[here, 1] + by_machine * features[there, 1]
-                    x2 = own * x2 + by_job * features[here, 2] + by_machine * features[there, 2]
-                elif k == size + 1:
-                    own = _leaky(own + target)
-                    top = own
-                    for j in range(g.job_start[b], g.job_start[b + 1]):
-                        near = base + ends[j]
-                        logit = target
-                        for i in range(3):
-                            logit += features[near, i] * logits[i, 0, h]
-                        top = max(top, _leaky(logit))
-                    total = _exp_negative(own - top)
-                    x0 *= total
-                    x1 *= total
-                    x2 *= total
-                    for j in range(g.job_start[b], g.job_start[b + 1]):
-                        near = base + ends[j]
-                        logit = target
-                        for i in range(3):
-                            logit += features[near, i] * logits[i, 0, h]
-                        part = _exp_negative(_leaky(logit) - top)
-                        total += part
-                        x0 += part * features[near, 0]
-                        x1 += part * features[near, 1]
-                        x2 += part * features[near, 2]
-                    x0 /= total
-                    x1 /= total
-                    x2 /= total
-                for c in range(np.uint64(h * width), np.uint64(h * width + width)):
-                    mixed = weight[0, c] * x0 + weight[1, c] * x1 + weight[2, c] * x2
-                    hidden[at, c] = _elu(mixed + bias[c])
             rows[at] = node
+            for h in range(heads):
+                if k < size:
+                    near = base + links.job[node]
+                    far = base + links.machine[node] if links.machine[node] >= 0 else node
+                    own, by_job, by_machine = first_weights(features, logits, h, node, near, far)
+                    for i in range(3):
+                        mixed[at, 3 * h + i] = (
+                            own * features[node, i]
+                            + by_job * features[near, i]
+                            + by_machine * features[far, i]
+                        )
+                elif k == size:
+                    for i in range(3):
+                        mixed[at, 3 * h + i] = features[node, i]
+                else:
+                    top = _first_top(links, b, base, node, features, logits, h)
+                    total = exp_negative(first_logit(features, logits, h, node, node) - top)
+                    for i in range(3):
+                        mixed[at, 3 * h + i] = total * features[node, i]
+                    for j in range(links.job_start[b], links.job_start[b + 1]):
+                        near = base + links.ends[j]
+                        logit = first_logit(features, logits, h, near, node)
+                        part = exp_negative(logit - top)
+                        total += part
+                        for i in range(3):
+                            mixed[at, 3 * h + i] += part * features[near, i]
+                    for i in range(3):
+                        mixed[at, 3 * h + i] /= total
             at += 1
     return at
+
+
+@float_kernel
+def first_logit(features, logits, h, tail, head):
+    """Attention logit of an arc in layer 1, straight from the raw features."""
+    result = _ZERO
+    for i in range(3):
+        result += features[tail, i] * logits[i, 0, h] + features[head, i] * logits[i, 1, h]
+    return leaky(result)
+
+
+@float_kernel
+def first_weights(features, logits, h, node, near, far):
+    """Attention of layer 1 paid to a node itself, by job and by machine (``far == node``: none)."""
+    own = first_logit(features, logits, h, node, node)
+    by_job = first_logit(features, logits, h, near, node)
+    by_machine = first_logit(features, logits, h, far, node)
+    return softmax_of_three(own, by_job, by_machine, far != node)
+
+
+@float_kernel
+def _first_top(links, b, base, node, features, logits, h):
+    top = first_logit(features, logits, h, node, node)
+    for j in range(links.job_start[b], links.job_start[b + 1]):
+        top = max(top, first_logit(features, logits, h, base + links.ends[j], node))
+    return top
+
+
+@float_kernel
+def activate_mixed(mixed, count, weight, bias, hidden):
+    """Output of layer 1: the product of mixed raw features and weights (3 x outputs), bias, ELU."""
+    heads = mixed.shape[1] // 3
+    width = len(bias) // heads
+    for at in range(count):
+        for h in range(heads):
+            x0 = mixed[at, 3 * h]
+            x1 = mixed[at, 3 * h + 1]
+            x2 = mixed[at, 3 * h + 2]
+            for c in range(np.uint64(h * width), np.uint64(h * width + width)):
+                value = weight[0, c] * x0 + weight[1, c] * x1 + weight[2, c] * x2
+                hidden[at, c] = _elu(value + bias[c])
 
 
 @lean_kernel
@@ -214,7 +248,7 @@ def put_rows(source, rows, count, first, table):
 
 
 @float_kernel
-def attend_and_activate(g, begin, end, job, machine, ends, heads, values, bias, hidden):
+def attend_and_activate(links, begin, end, heads, values, bias, hidden):
     """One inner layer behind its product: attention, bias, ELU.
 
     Row 0 of ``values`` and ``hidden`` belongs to the first node of graph ``begin``. A row of
@@ -222,30 +256,25 @@ def attend_and_activate(g, begin, end, job, machine, ends, heads, values, bias, 
     """
     outputs = len(bias)
     width = outputs // heads
-    first = g.offset[begin] + 2 * begin
+    first = links.offset[begin] + 2 * begin
     for b in range(begin, end):
-        size = g.offset[b + 1] - g.offset[b]
-        base = g.offset[b] + 2 * b
+        size = links.offset[b + 1] - links.offset[b]
+        base = links.offset[b] + 2 * b
         row = base - first
         for k in range(size):
             node = np.uint64(row + k)
-            here = np.uint64(row + job[base + k])
-            has_machine = machine[base + k] >= 0
-            there = np.uint64(row + machine[base + k]) if has_machine else node
+            here = np.uint64(row + links.job[base + k])
+            has_machine = links.machine[base + k] >= 0
+            there = np.uint64(row + links.machine[base + k]) if has_machine else node
             for h in range(heads):
                 tail = outputs + h
                 target = values[node, tail + heads]
-                own = _leaky(values[node, tail] + target)
-                by_job = _leaky(values[here, tail] + target)
-                by_machine = _leaky(values[there, tail] + target)
-                top = max(own, by_job, by_machine)
-                own = _exp_negative(own - top)
-                by_job = _exp_negative(by_job - top)
-                by_machine = _exp_negative(by_machine - top) if has_machine else _ZERO
-                scale = _ONE / (own + by_job + by_machine)
-                own *= scale
-                by_job *= scale
-                by_machine *= scale
+                own, by_job, by_machine = softmax_of_three(
+                    leaky(values[node, tail] + target),
+                    leaky(values[here, tail] + target),
+                    leaky(values[there, tail] + target),
+                    has_machine,
+                )
                 for c in range(np.uint64(h * width), np.uint64(h * width + width)):
                     mixed = own * values[node, c] + by_job * values[here, c]
                     hidden[node, c] = _elu(mixed + by_machine * values[there, c] + bias[c])
@@ -257,16 +286,16 @@ def attend_and_activate(g, begin, end, job, machine, ends, heads, values, bias, 
             tail = outputs + h
             channels = (np.uint64(h * width), np.uint64(h * width + width))
             target = values[sink, tail + heads]
-            own = _leaky(values[sink, tail] + target)
+            own = leaky(values[sink, tail] + target)
             top = own
-            for j in range(g.job_start[b], g.job_start[b + 1]):
-                top = max(top, _leaky(values[row + ends[j], tail] + target))
-            total = _exp_negative(own - top)
+            for j in range(links.job_start[b], links.job_start[b + 1]):
+                top = max(top, leaky(values[row + links.ends[j], tail] + target))
+            total = exp_negative(own - top)
             for c in range(channels[0], channels[1]):
                 hidden[sink, c] = total * values[sink, c]
-            for j in range(g.job_start[b], g.job_start[b + 1]):
-                near = np.uint64(row + ends[j])
-                part = _exp_negative(_leaky(values[near, tail] + target) - top)
+            for j in range(links.job_start[b], links.job_start[b + 1]):
+                near = np.uint64(row + links.ends[j])
+                part = exp_negative(leaky(values[near, tail] + target) - top)
                 total += part
                 for c in range(channels[0], channels[1]):
                     hidden[sink, c] += part * values[near, c]
@@ -276,7 +305,63 @@ def attend_and_activate(g, begin, end, job, machine, ends, heads, values, bias, 
 
 
 @float_kernel
-def _mix(hidden, shares, node, by_job, by_machine, to, mixed):
+def last_shares(links, b, row, hidden, logit_weights, parts, shares):
+    """Attention in the last layer (one head) of graph b, whose first node is row ``row``.
+
+    ``logit_weights`` is 2 x inputs. ``parts`` (nodes x 2) takes each node's parts of the logits,
+    ``shares`` (nodes x 4) what it pays to itself, by job and by machine, and all that it receives.
+    """
+    inputs = hidden.shape[1]
+    size = links.offset[b + 1] - links.offset[b]
+    base = links.offset[b] + 2 * b
+    root = row + size
+    sink = root + 1
+    for k in range(size + 2):
+        node = np.uint64(row + k)
+        source = _ZERO
+        target = _ZERO
+        for c in range(inputs):
+            source += hidden[node, c] * logit_weights[0, c]
+            target += hidden[node, c] * logit_weights[1, c]
+        parts[node, 0] = source
+        parts[node, 1] = target
+        shares[node, 3] = _ZERO
+    for k in range(size):
+        node = row + k
+        here = row + links.job[base + k]
+        has_machine = links.machine[base + k] >= 0
+        there = row + links.machine[base + k] if has_machine else node
+        target = parts[node, 1]
+        own, by_job, by_machine = softmax_of_three(
+            leaky(parts[node, 0] + target),
+            leaky(parts[here, 0] + target),
+            leaky(parts[there, 0] + target),
+            has_machine,
+        )
+        shares[node, 0] = own
+        shares[node, 1] = by_job
+        shares[node, 2] = by_machine
+        shares[node, 3] += own
+        shares[here, 3] += by_job
+        shares[there, 3] += by_machine
+    shares[root, 3] += _ONE
+    target = parts[sink, 1]
+    own = leaky(parts[sink, 0] + target)
+    top = own
+    for j in range(links.job_start[b], links.job_start[b + 1]):
+        top = max(top, leaky(parts[row + links.ends[j], 0] + target))
+    total = exp_negative(own - top)
+    for j in range(links.job_start[b], links.job_start[b + 1]):
+        total += exp_negative(leaky(parts[row + links.ends[j], 0] + target) - top)
+    shares[sink, 0] = exp_negative(own - top) / total
+    shares[sink, 3] += shares[sink, 0]
+    for j in range(links.job_start[b], links.job_start[b + 1]):
+        near = row + links.ends[j]
+        shares[near, 3] += exp_negative(leaky(parts[near, 0] + target) - top) / total
+
+
+@float_kernel
+def _mix_row(hidden, shares, node, by_job, by_machine, to, mixed):
     """Row ``to`` of ``mixed``: what a node and its in-neighbours hold, by the shares it pays."""
     for c in range(hidden.shape[1]):
         value = shares[node, 0] * hidden[node, c] + shares[node, 1] * hidden[by_job, c]
@@ -285,92 +370,43 @@ def _mix(hidden, shares, node, by_job, by_machine, to, mixed):
 
 @float_kernel
 def last_layer(
-    g, begin, end, job, machine, ends, hidden, logit_weights, parts, shares, first_graph, starts,
-    mixed,
-):  # fmt: skip
+    links, begin, end, hidden, logit_weights, parts, shares, first_graph, starts, u, v, mixed
+):
     """Mix the inputs of the last layer, whose product is left to the caller.
 
     The product commutes with every weighted sum over nodes, so it is needed for the operations of
     the candidate moves and the mean of each graph alone. ``mixed`` takes its inputs: the first
     operations of all moves of the run, the second ones, the graphs. The run starts at graph
-    ``first_graph``, and ``starts`` says where in it the moves of each of its graphs begin.
-
-    ``logit_weights`` is 2 x inputs. ``parts`` (nodes x 2) and ``shares`` (nodes x 4: attention paid
-    to itself, by job, by machine, and attention received) are scratch space.
+    ``first_graph``; moves ``starts[i] .. starts[i + 1] - 1`` of it, with operations ``u`` and
+    ``v``, belong to its graph i. ``parts`` and ``shares`` are described at :func:`last_shares`.
     """
     inputs = hidden.shape[1]
-    first = g.offset[begin] + 2 * begin
-    moves = starts[len(starts) - 1]
+    first = links.offset[begin] + 2 * begin
+    moves = len(u)
     for b in range(begin, end):
-        lo = g.offset[b]
-        size = g.offset[b + 1] - lo
+        lo = links.offset[b]
+        size = links.offset[b + 1] - lo
         base = lo + 2 * b
         row = base - first
-        root = row + size
-        sink = root + 1
-        for node in range(row, row + size + 2):
-            source = _ZERO
-            target = _ZERO
-            for c in range(inputs):
-                source += hidden[np.uint64(node), c] * logit_weights[0, c]
-                target += hidden[np.uint64(node), c] * logit_weights[1, c]
-            parts[node, 0] = source
-            parts[node, 1] = target
-            shares[node, 3] = _ZERO
-        for k in range(size):
-            node = row + k
-            here = row + job[base + k]
-            has_machine = machine[base + k] >= 0
-            there = row + machine[base + k] if has_machine else node
-            target = parts[node, 1]
-            own = _leaky(parts[node, 0] + target)
-            by_job = _leaky(parts[here, 0] + target)
-            by_machine = _leaky(parts[there, 0] + target)
-            top = max(own, by_job, by_machine)
-            own = _exp_negative(own - top)
-            by_job = _exp_negative(by_job - top)
-            by_machine = _exp_negative(by_machine - top) if has_machine else _ZERO
-            scale = _ONE / (own + by_job + by_machine)
-            shares[node, 0] = own * scale
-            shares[node, 1] = by_job * scale
-            shares[node, 2] = by_machine * scale
-            shares[node, 3] += own * scale
-            shares[here, 3] += by_job * scale
-            shares[there, 3] += by_machine * scale
-        shares[root, 3] += _ONE
-        target = parts[sink, 1]
-        own = _leaky(parts[sink, 0] + target)
-        top = own
-        for j in range(g.job_start[b], g.job_start[b + 1]):
-            top = max(top, _leaky(parts[row + ends[j], 0] + target))
-        total = _exp_negative(own - top)
-        for j in range(g.job_start[b], g.job_start[b + 1]):
-            total += _exp_negative(_leaky(parts[row + ends[j], 0] + target) - top)
-        shares[sink, 3] += _exp_negative(own - top) / total
-        for j in range(g.job_start[b], g.job_start[b + 1]):
-            near = row + ends[j]
-            shares[near, 3] += _exp_negative(_leaky(parts[near, 0] + target) - top) / total
-
+        last_shares(links, b, row, hidden, logit_weights, parts, shares)
         mean = np.uint64(2 * moves + b - first_graph)
         for c in range(inputs):
             mixed[mean, c] = _ZERO
-        for node in range(row, row + size + 2):
+        for k in range(size + 2):
+            node = np.uint64(row + k)
             share = shares[node, 3] / np.float32(size + 2)
             for c in range(inputs):
-                mixed[mean, c] += share * hidden[np.uint64(node), c]
-
-        for i in range(g.move_count[b]):
-            at = starts[b - first_graph] + i
+                mixed[mean, c] += share * hidden[node, c]
+        for at in range(starts[b - first_graph], starts[b - first_graph + 1]):
             for side in range(2):
-                x = g.move_u[lo + i] if side == 0 else g.move_v[lo + i]
-                k = x - lo
-                near = row + machine[base + k] if machine[base + k] >= 0 else row + k
-                _mix(
+                k = (u[at] if side == 0 else v[at]) - lo
+                far = row + links.machine[base + k] if links.machine[base + k] >= 0 else row + k
+                _mix_row(
                     hidden,
                     shares,
                     np.uint64(row + k),
-                    np.uint64(row + job[base + k]),
-                    np.uint64(near),
+                    np.uint64(row + links.job[base + k]),
+                    np.uint64(far),
                     np.uint64(at + side * moves),
                     mixed,
                 )

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from tbgat.errors import UsageError
 from tbgat.policy.attention import GraphAttention
+from tbgat.policy.differentiable import embed_moves_and_graphs
 from tbgat.policy.features import Observation, check_move_features
 from tbgat.policy.structure import Structure
 
@@ -133,14 +134,6 @@ class TBGAT(nn.Module):
         """Where the weights are."""
         return next(self.parameters()).device
 
-    def embed(self, structure: Structure) -> Tensor:
-        """Forward and backward embeddings of all nodes: 2 x nodes x width."""
-        x = structure.features.to(next(self.parameters()).dtype)
-        *inner, last = self.layers
-        for layer in inner:
-            x = functional.elu(layer(x, structure))
-        return cast(Tensor, last(x, structure))
-
     def forward(self, observation: Observation) -> Tensor:
         """Score every move of every state, flat, in the order of ``observation.move_u``.
 
@@ -152,39 +145,52 @@ class TBGAT(nn.Module):
                 f"the network wants the move features {list(self.config.move_features)}, the "
                 f"observation has {list(observation.move_feature_names)}"
             )
+        weight = self.layers[0].weight
+        compiled = weight.device.type == "cpu" and weight.dtype == torch.float32
+        if compiled and self.config.layers > 1:
+            embedding = embed_moves_and_graphs(self.layers, observation)
+        else:
+            embedding = self._embed_generally(observation)
+        return self._score(embedding, observation)
+
+    def _embed_generally(self, observation: Observation) -> Tensor:
+        """What :func:`embed_moves_and_graphs` gives, on any device in any precision."""
         structure = Structure.of(observation, self.device)
-        embedding = self.embed(structure)
-        graph = self._graph_means(embedding, structure)
-        count = structure.num_operations
-        node = torch.cat([embedding[0, :count], embedding[1, :count]], dim=1)
+        x = structure.features.to(self.layers[0].weight.dtype)
+        *inner, last = self.layers
+        for layer in inner:
+            x = functional.elu(layer(x, structure))
+        x = last(x, structure)
+        sums = x.new_zeros(2, structure.num_graphs, self.config.width)
+        sums = sums.index_add(1, structure.graph, x)
+        means = sums / structure.sizes.to(x.dtype)[:, None]
+        u, v = self._tensor(observation.move_u), self._tensor(observation.move_v)
+        return torch.cat([x.index_select(1, u), x.index_select(1, v), means], dim=1)
 
-        def tensor(array: Any) -> Tensor:
-            return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+    def _score(self, embedding: Tensor, observation: Observation) -> Tensor:
+        """The scoring network, given operations u and v of all moves and the graphs.
 
-        u, v = tensor(observation.move_u), tensor(observation.move_v)
-        state = tensor(np.repeat(np.arange(len(observation)), observation.num_moves))
-        # The pair is (node u, graph, node v, graph, move features): the graph's part of the first
-        # product is the same for all moves of a state.
+        Its input is (node u, graph, node v, graph, move features); the graph's part of the first
+        product is the same for all moves of a state.
+        """
+        moves, features = len(observation.move_u), len(self.config.move_features)
+        u, v, graph = torch.split(
+            torch.cat([embedding[0], embedding[1]], dim=1), [moves, moves, len(observation)]
+        )
         first, *rest = self.linears
-        features = len(self.config.move_features)
         parts = torch.split(first.weight, [2 * self.config.width] * 4 + [features], dim=1)
-        by_graph = graph @ (parts[1] + parts[3]).T + first.bias
-        x = node.index_select(0, u) @ parts[0].T + node.index_select(0, v) @ parts[2].T
-        x = x + by_graph.index_select(0, state)
+        by_graph = functional.linear(graph, parts[1] + parts[3], first.bias)
+        state = np.repeat(np.arange(len(observation)), observation.num_moves)
+        pair = functional.linear(torch.cat([u, v], dim=1), torch.cat([parts[0], parts[2]], dim=1))
+        x = pair + by_graph.index_select(0, self._tensor(state))
         if features:
-            x = x + tensor(observation.move_features).to(x.dtype) @ parts[4].T
+            x = x + functional.linear(self._tensor(observation.move_features).to(x.dtype), parts[4])
         for layer in rest:
             x = layer(torch.tanh(x))
         return x.squeeze(1)
 
-    @staticmethod
-    def _graph_means(embedding: Tensor, structure: Structure) -> Tensor:
-        """Mean of (forward, backward) over all nodes of each graph: graphs x (2 * width)."""
-        width = embedding.shape[2]
-        sums = embedding.new_zeros(2, structure.num_graphs, width)
-        sums = sums.index_add(1, structure.graph, embedding)
-        means = sums / structure.sizes.to(embedding.dtype)[:, None]
-        return torch.cat([means[0], means[1]], dim=1)
+    def _tensor(self, array: Any) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
 
 def _linear(inputs: int, outputs: int, generator: torch.Generator) -> nn.Linear:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from tbgat.graph.state import GraphBatch
 from tbgat.policy.attention import GraphAttention
+from tbgat.policy.links import Links, links_of_batch
 from tbgat.policy.network import RAW_FEATURES, TBGAT
 
 __all__ = ["PreparedGraphs", "PreparedNetwork", "Scratch"]
@@ -40,27 +41,19 @@ class Layer:
 
 
 class View:
-    """What the compiled functions know of one view of the batch."""
+    """One view of the batch: its links, and what was seen of it last time."""
 
-    def __init__(self, batch: GraphBatch, backward: bool) -> None:
-        g = batch.arrays
-        graphs, nodes = len(batch), len(g.duration) + 2 * len(batch)
-        graph = np.repeat(np.arange(graphs), np.diff(g.offset))
-        operation = np.arange(len(g.duration))
-        local = operation - g.offset[graph]
-        neighbour = g.job_succ if backward else g.job_pred
-        root = np.diff(g.offset)[graph]
-        self.job = np.full(nodes, -1, dtype=np.int32)
-        self.job[operation + 2 * graph] = np.where(
-            neighbour >= 0, local + (1 if backward else -1), root
-        )
-        self.machine = np.full(nodes, -1, dtype=np.int32)
-        self.ends = local[np.flatnonzero((g.job_pred if backward else g.job_succ) < 0)].astype(
-            np.int32
-        )
-        self.features = np.full((nodes, RAW_FEATURES), np.nan, dtype=np.float32)
+    def __init__(self, links: Links) -> None:
+        nodes = len(links.job)
+        self.links = links
+        self.features = np.empty((nodes, RAW_FEATURES), dtype=np.float32)
         self.fresh = np.zeros(nodes, dtype=np.uint8)
         self.stale = np.zeros(nodes, dtype=np.uint8)
+        self.forget()
+
+    def forget(self) -> None:
+        """Let everything count as changed: nothing equals NaN."""
+        self.features.fill(np.nan)
 
 
 class Scratch:
@@ -88,6 +81,10 @@ class PreparedNetwork:
     """All weights of a network, copied."""
 
     def __init__(self, network: TBGAT) -> None:
+        self.read(network)
+
+    def read(self, network: TBGAT) -> None:
+        """Copy the weights as they are now."""
         self.layers = [Layer(layer) for layer in network.layers]
         self.scoring = Scoring(network)
 
@@ -109,12 +106,17 @@ class PreparedGraphs:
     ) -> None:
         self.arrays = batch.arrays
         self.scale = scale
-        self.views = [View(batch, False), View(batch, True)]
+        self.views = [View(links) for links in links_of_batch(batch)]
         self.node_offset = self.arrays.offset + 2 * np.arange(len(batch) + 1)
         self.remembered: list[Tensor] | None = None
         shape = int(self.node_offset[-1]), network.layers[1].wide.shape[2]
         if len(network.layers) > 2 and 2 * 4 * shape[0] * shape[1] <= MEMORY_BYTES:
             self.remembered = [torch.empty(shape) for _ in self.views]
+
+    def forget(self) -> None:
+        """Let everything count as changed."""
+        for view in self.views:
+            view.forget()
 
 
 class Scoring:

@@ -16,10 +16,18 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tbgat.policy.kernels import attend_and_activate, first_layer, last_layer, look, put_rows
+from tbgat.policy.kernels import (
+    activate_mixed,
+    attend_and_activate,
+    last_layer,
+    look,
+    mix_features,
+    put_rows,
+)
+from tbgat.policy.network import RAW_FEATURES
 from tbgat.policy.prepared import PreparedGraphs, PreparedNetwork, Scratch
 
-__all__ = ["Run"]
+__all__ = ["Moves", "Run"]
 
 # Nodes per piece: their hidden rows in `paper` take 0.8 MB, about what a core keeps close.
 PIECE_NODES = 420
@@ -29,6 +37,26 @@ EVERY_SHARE = 0.9
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
 Together = Callable[[Sequence[Callable[[], Any]]], list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Moves of some graphs: those of the i-th are ``offsets[i] .. offsets[i + 1] - 1``.
+
+    ``u`` and ``v`` are operations of the batch; ``scores`` is to be filled.
+    """
+
+    offsets: Int32
+    u: Int32
+    v: Int32
+    features: Float32
+    scores: Float32
+
+    def of_graphs(self, begin: int, end: int) -> Moves:
+        """Moves of graphs ``begin .. end - 1``, sharing memory."""
+        a, b = self.offsets[begin], self.offsets[end]
+        offsets = self.offsets[begin : end + 1] - a
+        return Moves(offsets, self.u[a:b], self.v[a:b], self.features[a:b], self.scores[a:b])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,44 +90,34 @@ class Run:
         self._pieces = list(_pieces(graphs.node_offset, begin, end))
         self._scratch = [Scratch(), Scratch()]
 
-    def alone(self, offsets: Int32, features: Float32, scores: Float32) -> None:
-        """Score the moves of these graphs on this thread.
-
-        Parameters
-        ----------
-        offsets, features
-            Of the moves of the whole batch.
-        scores
-            Of the whole batch; those of these graphs are filled.
-        """
-        starts = offsets[self._begin : self._end + 1] - offsets[self._begin]
-        mixed = self._mixed(starts)
+    def alone(self, batch_moves: Moves) -> None:
+        """Score the moves of these graphs, given those of the whole batch, on this thread."""
+        moves = batch_moves.of_graphs(self._begin, self._end)
+        mixed = self._mixed(moves)
         with torch.inference_mode():
             for piece in self._pieces:
                 for view in (0, 1):
                     rows = self._open(piece, view)
                     self._multiply(piece, view, rows, 0, rows.count)
-                    self._close(piece, view, rows, starts, mixed)
-            self._score(offsets, starts, mixed, features, scores)
+                    self._close(piece, view, rows, moves, mixed)
+            self._score(moves, mixed)
 
-    def shared(
-        self, offsets: Int32, features: Float32, scores: Float32, threads: int, together: Together
-    ) -> None:
+    def shared(self, batch_moves: Moves, threads: int, together: Together) -> None:
         """Do the same on several threads: one per view, and equal shares of the products."""
-        starts = offsets[self._begin : self._end + 1] - offsets[self._begin]
-        mixed = self._mixed(starts)
+        moves = batch_moves.of_graphs(self._begin, self._end)
+        mixed = self._mixed(moves)
         for piece in self._pieces:
             rows = together([partial(self._open, piece, view) for view in (0, 1)])
             total = rows[0].count + rows[1].count
             cuts = pairwise(total * i // threads for i in range(threads + 1))
             together([partial(self._multiply_both, piece, rows, a, b) for a, b in cuts])
-            together([partial(self._close, piece, v, rows[v], starts, mixed) for v in (0, 1)])
+            together([partial(self._close, piece, v, rows[v], moves, mixed) for v in (0, 1)])
         with torch.inference_mode():
-            self._score(offsets, starts, mixed, features, scores)
+            self._score(moves, mixed)
 
-    def _mixed(self, starts: Int32) -> list[Tensor]:
+    def _mixed(self, moves: Moves) -> list[Tensor]:
         """Inputs of the last product per view: first operations of moves, second ones, graphs."""
-        rows = 2 * int(starts[-1]) + self._end - self._begin
+        rows = 2 * len(moves.u) + self._end - self._begin
         inputs = self._network.layers[-1].weight.shape[1]
         return [scratch.take("mixed", rows, inputs) for scratch in self._scratch]
 
@@ -108,17 +126,18 @@ class Run:
         graphs, layer, scratch = self._graphs, self._network.layers[0], self._scratch[view]
         v = graphs.views[view]
         stale = look(
-            graphs.arrays, view, piece.begin, piece.end, graphs.scale, v.job, v.machine, v.ends,
-            v.features, v.fresh, v.stale,
+            graphs.arrays, v.links, view, piece.begin, piece.end, graphs.scale, v.features,
+            v.fresh, v.stale,
         )  # fmt: skip
         every = graphs.remembered is None or stale > EVERY_SHARE * piece.nodes
+        mixed = scratch.take("raw", piece.nodes, RAW_FEATURES * layer.heads).numpy()
         hidden = scratch.take("hidden", piece.nodes, layer.outputs)
         index = scratch.index(piece.nodes)
-        count = first_layer(
-            graphs.arrays, piece.begin, piece.end, v.job, v.machine, v.ends, v.features, v.stale,
-            every, layer.logits[view], layer.first_weight[view], layer.bias[view],
-            hidden.numpy(), index,
+        count = mix_features(
+            v.links, piece.begin, piece.end, v.features, v.stale, every, layer.logits[view],
+            mixed, index,
         )  # fmt: skip
+        activate_mixed(mixed, count, layer.first_weight[view], layer.bias[view], hidden.numpy())
         return _Rows(int(count), every, hidden, index)
 
     def _multiply_both(self, piece: _Piece, rows: Sequence[_Rows], a: int, b: int) -> None:
@@ -150,11 +169,11 @@ class Run:
         return self._scratch[view].take("values", piece.nodes, columns)
 
     def _close(
-        self, piece: _Piece, view: int, rows: _Rows, starts: Int32, mixed: Sequence[Tensor]
+        self, piece: _Piece, view: int, rows: _Rows, moves: Moves, mixed: Sequence[Tensor]
     ) -> None:
         """Everything behind the product of layer 2, up to the product of the last layer."""
         graphs, scratch, layers = self._graphs, self._scratch[view], self._network.layers
-        v, nodes = graphs.views[view], piece.nodes
+        links, nodes = graphs.views[view].links, piece.nodes
         hidden = rows.hidden
         for depth, layer in enumerate(layers[1:-1], start=1):
             if depth == 1:
@@ -164,32 +183,24 @@ class Run:
                 torch.mm(hidden, layer.wide[view], out=values)
             hidden = scratch.take(f"hidden {depth}", nodes, layer.outputs)
             attend_and_activate(
-                graphs.arrays, piece.begin, piece.end, v.job, v.machine, v.ends, layer.heads,
-                values.numpy(), layer.bias[view], hidden.numpy(),
+                links, piece.begin, piece.end, layer.heads, values.numpy(), layer.bias[view],
+                hidden.numpy(),
             )  # fmt: skip
         last_layer(
-            graphs.arrays, piece.begin, piece.end, v.job, v.machine, v.ends, hidden.numpy(),
-            layers[-1].logits_by_part[view], scratch.take("parts", nodes, 2).numpy(),
-            scratch.take("shares", nodes, 4).numpy(), self._begin, starts, mixed[view].numpy(),
+            links, piece.begin, piece.end, hidden.numpy(), layers[-1].logits_by_part[view],
+            scratch.take("parts", nodes, 2).numpy(), scratch.take("shares", nodes, 4).numpy(),
+            self._begin, moves.offsets, moves.u, moves.v, mixed[view].numpy(),
         )  # fmt: skip
 
-    def _score(
-        self,
-        offsets: Int32,
-        starts: Int32,
-        mixed: Sequence[Tensor],
-        features: Float32,
-        scores: Float32,
-    ) -> None:
+    def _score(self, moves: Moves, mixed: Sequence[Tensor]) -> None:
         """The product of the last layer, and the scoring network."""
-        a, b = offsets[self._begin], offsets[self._end]
-        if a == b:
+        if len(moves.u) == 0:
             return
         last = self._network.layers[-1]
         embedding = [torch.addmm(last.bias_rows[v], mixed[v], last.weight[v]) for v in (0, 1)]
-        counts = torch.from_numpy(np.diff(starts))
-        found = self._network.scoring(embedding, counts, torch.from_numpy(features[a:b]))
-        scores[a:b] = found.numpy()
+        counts = torch.from_numpy(np.diff(moves.offsets))
+        found = self._network.scoring(embedding, counts, torch.from_numpy(moves.features))
+        moves.scores[:] = found.numpy()
 
 
 def _pieces(node_offset: npt.NDArray[np.int64], begin: int, end: int) -> Iterator[_Piece]:

@@ -1,0 +1,187 @@
+"""The layers of the network with gradients on a CPU in float32, compiled both ways.
+
+What the general code in :mod:`tbgat.policy.attention` does in two dozen passes over wide arrays is
+here one pass forward and one backward. Products stay with PyTorch.
+"""
+
+# mypy: disable-error-code="no-untyped-call, no-untyped-def"
+# Calls into compiled functions and the static methods autograd asks for.
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tbgat.policy.attention import GraphAttention
+from tbgat.policy.backward import attend_backward, first_backward, last_backward
+from tbgat.policy.features import Observation
+from tbgat.policy.kernels import activate_mixed, attend_and_activate, last_layer, mix_features
+from tbgat.policy.links import Links, links_of_observation
+
+__all__ = ["embed_moves_and_graphs"]
+
+Float32 = npt.NDArray[np.float32]
+
+
+def embed_moves_and_graphs(layers: list[GraphAttention], observation: Observation) -> Tensor:
+    """Embed the operations of all moves and all graphs: 2 x (2 * moves + graphs) x width.
+
+    Rows: the first operations of all moves, their second ones, the graphs. At least two layers.
+    """
+    links = links_of_observation(observation)
+    first, *inner, last = layers
+    x = _First.apply(first.weight, first.logit_weights(), first.bias, links, observation)
+    for layer in inner:
+        wide = torch.cat([layer.weight, layer.logit_weights()], dim=2)
+        x = _Attend.apply(torch.bmm(x, wide), layer.bias, layer.heads, links)
+    mixed = _Last.apply(x, last.logit_weights(), links, observation)
+    return torch.baddbmm(last.bias.unsqueeze(1), mixed, last.weight)
+
+
+class _First(torch.autograd.Function):
+    """Layer 1 with its ELU: 2 x nodes x outputs."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        weight: Tensor,
+        logits: Tensor,
+        bias: Tensor,
+        links: tuple[Links, Links],
+        observation: Observation,
+    ) -> Tensor:
+        features = _node_features(observation)
+        nodes, heads = features.shape[1], logits.shape[2] // 2
+        hidden = torch.empty(2, nodes, weight.shape[2])
+        mixed = np.empty((2, nodes, 3 * heads), dtype=np.float32)
+        by_part = logits.detach().reshape(2, 3, 2, heads).numpy()
+        rows, unused = np.empty(nodes, dtype=np.int64), np.empty(0, dtype=np.uint8)
+        w, b = weight.detach().numpy(), bias.detach().numpy()
+        for view, link in enumerate(links):
+            mix_features(
+                link, 0, len(observation), features[view], unused, True, by_part[view],
+                mixed[view], rows,
+            )  # fmt: skip
+            activate_mixed(mixed[view], nodes, w[view], b[view], hidden[view].numpy())
+        ctx.save_for_backward(weight, logits, hidden)
+        ctx.links, ctx.features, ctx.mixed = links, features, mixed
+        return hidden
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        weight, logits, hidden = ctx.saved_tensors
+        heads = logits.shape[2] // 2
+        grad_hidden = grad.contiguous().numpy()
+        by_part = logits.detach().reshape(2, 3, 2, heads).numpy()
+        grad_weight, grad_bias = torch.zeros_like(weight), torch.zeros(2, weight.shape[2])
+        grad_logits = np.zeros_like(by_part)
+        for view, link in enumerate(ctx.links):
+            first_backward(
+                link, ctx.features[view], by_part[view], ctx.mixed[view],
+                weight.detach()[view].numpy(), hidden.detach()[view].numpy(), grad_hidden[view],
+                grad_weight[view].numpy(), grad_bias[view].numpy(), grad_logits[view],
+            )  # fmt: skip
+        return grad_weight, torch.from_numpy(grad_logits).view(2, 3, -1), grad_bias, None, None
+
+
+class _Attend(torch.autograd.Function):
+    """Attention, bias and ELU of an inner layer behind its product."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, values: Tensor, bias: Tensor, heads: int, links: tuple[Links, Links]
+    ) -> Tensor:
+        hidden = torch.empty(2, values.shape[1], bias.shape[1])
+        v, b = values.detach().numpy(), bias.detach().numpy()
+        graphs = len(links[0].offset) - 1
+        for view, link in enumerate(links):
+            attend_and_activate(link, 0, graphs, heads, v[view], b[view], hidden[view].numpy())
+        ctx.save_for_backward(values, hidden)
+        ctx.heads, ctx.links = heads, links
+        return hidden
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        values, hidden = (t.detach().numpy() for t in ctx.saved_tensors)
+        # Overwritten below: this output has one reader, so nobody else holds the gradient.
+        grad_hidden = grad.contiguous().numpy()
+        grad_values, grad_bias = torch.zeros(values.shape), torch.zeros(2, hidden.shape[2])
+        for view, link in enumerate(ctx.links):
+            attend_backward(
+                link, ctx.heads, values[view], hidden[view], grad_hidden[view],
+                grad_values[view].numpy(), grad_bias[view].numpy(),
+            )  # fmt: skip
+        return grad_values, grad_bias, None, None
+
+
+class _Last(torch.autograd.Function):
+    """Inputs of the last product: 2 x (2 * moves + graphs) x inputs."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        logits: Tensor,
+        links: tuple[Links, Links],
+        observation: Observation,
+    ) -> Tensor:
+        _, nodes, inputs = hidden.shape
+        moves, graphs = len(observation.move_u), len(observation)
+        mixed = torch.empty(2, 2 * moves + graphs, inputs)
+        h, weights = hidden.detach().numpy(), _parts_first(logits)
+        parts, shares = _scratch(nodes, 2), _scratch(nodes, 4)
+        for view, link in enumerate(links):
+            last_layer(
+                link, 0, graphs, h[view], weights[view], parts, shares, 0,
+                observation.move_offsets, observation.move_u, observation.move_v,
+                mixed[view].numpy(),
+            )  # fmt: skip
+        ctx.save_for_backward(hidden, logits)
+        ctx.links, ctx.observation = links, observation
+        return mixed
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        hidden, logits = ctx.saved_tensors
+        _, nodes, inputs = hidden.shape
+        seen: Observation = ctx.observation
+        h, weights = hidden.detach().numpy(), _parts_first(logits)
+        parts, shares, pulls = _scratch(nodes, 2), _scratch(nodes, 4), _scratch(nodes, 5)
+        grad_mixed = grad.contiguous().numpy()
+        grad_hidden, grad_logits = torch.empty_like(hidden), torch.zeros(2, 2, inputs)
+        for view, link in enumerate(ctx.links):
+            last_backward(
+                link, h[view], weights[view], parts, shares, pulls, seen.move_offsets,
+                seen.move_u, seen.move_v, grad_mixed[view], grad_hidden[view].numpy(),
+                grad_logits[view].numpy(),
+            )  # fmt: skip
+        return grad_hidden, grad_logits.transpose(1, 2), None, None
+
+
+def _parts_first(logits: Tensor) -> Float32:
+    """2 x inputs x (tail part, head part), for one head, as 2 x 2 x inputs."""
+    return logits.detach().transpose(1, 2).contiguous().numpy()
+
+
+def _scratch(rows: int, columns: int) -> Float32:
+    return np.empty((rows, columns), dtype=np.float32)
+
+
+def _node_features(observation: Observation) -> Float32:
+    """Raw features of all nodes of both views, graph by graph: operations, root, sink."""
+    count, graphs = len(observation.features), len(observation)
+    offset = observation.operation_offsets.astype(np.int64)
+    graph = np.repeat(np.arange(graphs), np.diff(offset))
+    node = np.arange(count) + 2 * graph
+    sink = offset[1:] + 2 * np.arange(graphs) + 1
+    features = np.zeros((2, count + 2 * graphs, 3), dtype=np.float32)
+    features[0, node] = observation.features[:, [0, 1, 3]]
+    features[1, node] = observation.features[:, [0, 2, 4]]
+    features[0, sink, 1] = observation.makespans
+    features[1, sink - 1, 1] = observation.makespans
+    features[:, sink, 2] = 1.0
+    return features

@@ -1,0 +1,77 @@
+"""The compiled layers against the general ones, forward and backward."""
+
+import numpy as np
+import pytest
+import torch
+
+from tbgat.policy.network import TBGAT, NetworkConfig
+from tests.policy.states import mixed_instances, walk
+from tests.policy.test_network import randomise
+
+TOLERANCE = 1e-5
+
+
+def both_ways(network, seen, seed=0):
+    """Scores and gradients by the compiled path in float32 and the general one in float64."""
+    exact = TBGAT(network.config).double()
+    exact.load_state_dict(network.state_dict())
+    scores, expected = network(seen), exact(seen)
+    push = torch.randn(scores.shape, generator=torch.Generator().manual_seed(seed)) / len(scores)
+    (scores * push).sum().backward()
+    (expected * push.double()).sum().backward()
+    return scores, expected.float(), network, exact
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        NetworkConfig(),
+        NetworkConfig(heads=3, width=10, layers=2, move_features=()),
+        NetworkConfig(heads=2, width=24, layers=4),
+        NetworkConfig(heads=1, width=7, layers=3),
+    ],
+    ids=["paper", "two layers", "four layers", "odd"],
+)
+def test_compiled_gradients_equal_exact_ones(config):
+    network = randomise(TBGAT(config), 5)
+    seen = walk(mixed_instances(7), steps=4, names=config.move_features)[1][-1]
+    scores, expected, network, exact = both_ways(network, seen)
+    torch.testing.assert_close(scores, expected, rtol=TOLERANCE, atol=TOLERANCE)
+    for (name, mine), its in zip(network.named_parameters(), exact.parameters(), strict=True):
+        assert mine.grad is not None, name
+        torch.testing.assert_close(
+            mine.grad,
+            its.grad.float(),
+            rtol=TOLERANCE,
+            atol=TOLERANCE,
+            msg=lambda text, n=name: f"{n}: {text}",
+        )
+        assert its.grad.abs().max() > 0, name
+
+
+def test_large_logits_stay_finite():
+    network = randomise(TBGAT(NetworkConfig(heads=2, width=8)), 6)
+    with torch.no_grad():
+        for layer in network.layers:
+            layer.source.mul_(300)
+            layer.target.mul_(300)
+    seen = walk(mixed_instances(8), steps=2)[1][-1]
+    scores, expected, network, _ = both_ways(network, seen)
+    assert torch.isfinite(scores).all()
+    np.testing.assert_allclose(scores.detach(), expected.detach(), rtol=1e-3, atol=1e-3)
+    assert all(torch.isfinite(p.grad).all() for p in network.parameters())
+
+
+def test_gradients_add_up_over_states():
+    """The gradient of a joined batch is the sum of those of its parts."""
+    network = randomise(TBGAT("small"), 7)
+    _, seen = walk(mixed_instances(9), steps=1, names=network.config.move_features)
+    from tbgat.policy.features import Observation
+
+    network(Observation.concatenate(seen)).sum().backward()
+    joined = [p.grad.clone() for p in network.parameters()]
+    network.zero_grad()
+    for part in seen:
+        network(part).sum().backward()
+    for a, b in zip(joined, network.parameters(), strict=True):
+        torch.testing.assert_close(a, b.grad, rtol=1e-4, atol=1e-4)
