@@ -6,11 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tbgat.graph.mpts import longest_paths, topological_levels
     from tbgat.graph.state import GraphBatch, random_states
 
-__all__ = ["GraphBatch", "random_states"]
+__all__ = ["GraphBatch", "longest_paths", "random_states", "topological_levels"]
 
-_HOME = {"GraphBatch": "tbgat.graph.state", "random_states": "tbgat.graph.state"}
+_HOME = {
+    "GraphBatch": "tbgat.graph.state",
+    "longest_paths": "tbgat.graph.mpts",
+    "random_states": "tbgat.graph.state",
+    "topological_levels": "tbgat.graph.mpts",
+}
 
 
 def __getattr__(name: str) -> Any:
