@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strategies import shops
 
 import tbgat
 from tbgat import Instance
@@ -17,6 +16,7 @@ from tbgat.search.kernels.arrays import shop_of
 from tbgat.search.pool import Member, Pool
 from tbgat.search.relinking import order_of, schedule_of
 from tbgat.solvers import tspr
+from tests.strategies import shops
 
 
 def uniform(jobs, machines, seed):
