@@ -261,6 +261,8 @@ def _whole_numbers(values: npt.ArrayLike, what: str, offsets: IntArray) -> IntAr
         raw = np.asarray(values)
     except (ValueError, OverflowError):
         raise InstanceError(f"every {what} must be a whole number") from None
+    if raw.ndim != 1:
+        raise InstanceError(f"every {what} must be a whole number, not a list")
     if raw.size == 0:
         raw = raw.astype(np.int64)
     if raw.dtype.kind in "iu" and raw.dtype != np.uint64:

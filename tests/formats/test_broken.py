@@ -115,6 +115,18 @@ BROKEN = {
         b'{"duration_matrix": [[1, 2]], "machines_matrix": [[0]]}',
         "differ in shape",
     ),
+    "JSON of job_shop_lib, count": (
+        b'{"duration_matrix": [[1]], "machines_matrix": [[0]], "metadata": {"num_machines": "x"}}',
+        "'num_machines' must be a whole number",
+    ),
+    "JSON of job_shop_lib, names": (
+        b'{"duration_matrix": [[1]], "machines_matrix": [[0]], "metadata": {"job_names": 5}}',
+        "'job_names' must be a list of names",
+    ),
+    "JSON of job_shop_lib, nested": (
+        b'{"duration_matrix": [[[1]]], "machines_matrix": [[0]]}',
+        "every duration must be a whole number",
+    ),
     "JSON flexible": (
         b'{"duration_matrix": [[1]], "machines_matrix": [[[0, 1]]]}',
         "choice of machines",

