@@ -12,12 +12,9 @@ What makes it fast, all of it exact:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +26,7 @@ from tbgat.policy.features import observe, observe_moves, training_scale
 from tbgat.policy.network import TBGAT
 from tbgat.policy.prepared import PreparedGraphs, PreparedNetwork
 from tbgat.policy.run import Moves, Run
+from tbgat.policy.threads import single_threaded, together
 
 __all__ = ["MoveScores", "Scorer"]
 
@@ -124,17 +122,13 @@ class _Compiled:
         g = self.batch.arrays
         scores = np.empty(len(at), dtype=np.float32)
         moves = Moves(offsets, g.move_u[at], g.move_v[at], features, scores)
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
+        with single_threaded():
             if len(self.runs) > 1:
                 together([partial(run.alone, moves) for run in self.runs])
             elif self.threads > 1:
                 self.runs[0].shared(moves, self.threads, together)
             else:
                 self.runs[0].alone(moves)
-        finally:
-            torch.set_num_threads(before)
         return MoveScores(scores, offsets, moves.u, moves.v)
 
     def refresh(self, network: TBGAT) -> None:
@@ -148,33 +142,3 @@ def _cut(node_offset: npt.NDArray[np.int64], count: int) -> list[tuple[int, int]
     graphs = len(node_offset) - 1
     wanted = node_offset[-1] * np.arange(1, count) / count
     return list(pairwise(sorted({0, graphs, *np.searchsorted(node_offset, wanted).tolist()})))
-
-
-_POOLS: dict[int, ThreadPoolExecutor] = {}
-
-
-def together(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Run the first task on this thread and each other on one of its own; wait for all."""
-    if len(tasks) == 1:
-        return [tasks[0]()]
-    pool = _single_threaded_pool(len(tasks) - 1)
-    futures = [pool.submit(task) for task in tasks[1:]]
-    first = tasks[0]()
-    return [first, *(future.result() for future in futures)]
-
-
-def _single_threaded_pool(threads: int) -> ThreadPoolExecutor:
-    """One pool per number of threads, in which PyTorch does not cut its products further."""
-    if threads not in _POOLS:
-        before = torch.get_num_threads()
-        pool = ThreadPoolExecutor(
-            threads,
-            thread_name_prefix="tbgat-policy",
-            initializer=torch.set_num_threads,
-            initargs=(1,),
-        )
-        pool.submit(int).result()
-        # PyTorch keeps the number per thread, but a thread that sets it also sets the default.
-        torch.set_num_threads(before)
-        _POOLS[threads] = pool
-    return _POOLS[threads]
