@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from tbgat.search.result import Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["IMAGE_SUFFIXES", "gantt_html", "new_figure", "save", "write_figure"]
+__all__ = ["IMAGE_SUFFIXES", "gantt_html", "image_bytes", "new_figure", "save", "write_figure"]
 
 IMAGE_SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -77,11 +78,16 @@ def gantt_html(
     lower_bound: int | None = None,
     best_known: int | None = None,
     title: str = "",
+    facts: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Build a page with an interactive Gantt chart: one file, no request to anywhere."""
+    """Build a page with an interactive Gantt chart: one file, no request to anywhere.
+
+    ``facts`` are shown in a table above the chart.
+    """
     data = chart_data(
         instance, schedule, lower_bound=lower_bound, best_known=best_known, title=title
     )
+    data["facts"] = list(facts)
     here = files("tbgat.plot")
     template = here.joinpath("gantt.html").read_text(encoding="utf-8")
     script = _one_module(here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
@@ -109,17 +115,23 @@ def new_figure(size: tuple[float, float]) -> Figure:
 
 def write_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
     """Save a figure; the same drawing gives the same bytes (no date, fixed identifiers)."""
-    from matplotlib import rc_context
-
     target = Path(path)
     _check_suffix(target, IMAGE_SUFFIXES)
+    return _write(target, image_bytes(figure, target.suffix[1:].lower(), dpi=dpi))
+
+
+def image_bytes(figure: Figure, kind: str, *, dpi: int = 150) -> bytes:
+    """Render a figure as ``png``, ``svg`` or ``pdf``."""
+    from matplotlib import rc_context
+
     undated: dict[str, Any] = {
-        ".svg": {"Date": None},
-        ".pdf": {"CreationDate": None, "ModDate": None},
-    }.get(target.suffix.lower(), {})
-    with creating(target), rc_context({"svg.hashsalt": "tbgat"}):
-        figure.savefig(target, dpi=dpi, metadata=undated)
-    return target
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None, "ModDate": None},
+    }.get(kind, {})
+    buffer = io.BytesIO()
+    with rc_context({"svg.hashsalt": "tbgat"}):
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=undated)
+    return buffer.getvalue()
 
 
 def _check_suffix(target: Path, allowed: tuple[str, ...]) -> None:

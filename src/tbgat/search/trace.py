@@ -1,7 +1,7 @@
 """A search over N5 recorded move by move, and what could have been done at each step.
 
-This is for looking, not for speed: the methods of :mod:`tbgat.solvers` make the same moves by the
-million without keeping them. A trace keeps the swaps alone; :meth:`Trace.position` makes them again.
+This is for looking, not for speed: the methods of :mod:`tbgat.solvers` make millions of such moves
+without keeping them. A trace keeps the swaps alone; :meth:`Trace.position` makes them again.
 """
 
 from __future__ import annotations
@@ -166,9 +166,7 @@ def _position(
         )
         for k in range(count)
     ]
-    taken = next(
-        (k for k, move in enumerate(moves) if (move.first, move.second) == chosen), None
-    )
+    taken = next((k for k, move in enumerate(moves) if (move.first, move.second) == chosen), None)
     return Position(
         batch.schedule(0),
         int(g.makespan[0]),
@@ -179,7 +177,7 @@ def _position(
 
 
 def _even(allowed: npt.NDArray[np.bool_]) -> Shares:
-    return allowed / allowed.sum()
+    return np.asarray(allowed / allowed.sum())
 
 
 def _uniform(batch: GraphBatch, best: int) -> Shares:
@@ -205,4 +203,3 @@ def _tabu(batch: GraphBatch, best: int) -> Shares:
 
 
 CHOOSERS: dict[str, Chooser] = {"random": _uniform, "greedy": _greedy, "tabu": _tabu}
-

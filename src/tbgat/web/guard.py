@@ -30,10 +30,6 @@ HEADERS = {
 }
 
 
-class _TooLarge(Exception):
-    pass
-
-
 class Guard:
     """Refuse before anything is read what has no token, comes from another page or is too large.
 
@@ -54,9 +50,7 @@ class Guard:
         self.hosts = hosts
         self.upload_bytes = upload_bytes
 
-    async def __call__(
-        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
-    ) -> None:
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Pass on what may pass."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
@@ -116,42 +110,47 @@ class Guard:
         send: Send,
         headers: dict[str, str],
     ) -> None:
-        sent = 0
-        answered = False
         declared = headers.get("content-length", "0")
+        body = b""
+        if scope["method"] not in ("GET", "HEAD"):
+            fits = not declared.isdigit() or int(declared) <= self.upload_bytes
+            body, fits = await self._read(receive) if fits else (b"", False)
+            if not fits:
+                await _answer(send, 413, f"the request is larger than {self.upload_bytes} bytes")
+                return
+        told = False
 
-        async def counted() -> Message:
-            nonlocal sent
-            message = await receive()
-            sent += len(message.get("body", b""))
-            if sent > self.upload_bytes:
-                raise _TooLarge
-            return message
+        async def replayed() -> Message:
+            nonlocal told
+            if told:
+                return await receive()
+            told = True
+            return {"type": "http.request", "body": body, "more_body": False}
 
         async def dressed(message: Message) -> None:
-            nonlocal answered
             if message["type"] == "http.response.start":
-                answered = True
                 have = {name.lower() for name, _ in message["headers"]}
+                missing = ((k.encode(), v.encode()) for k, v in HEADERS.items())
                 message["headers"] = [
                     *message["headers"],
-                    *(
-                        (name.encode(), value.encode())
-                        for name, value in HEADERS.items()
-                        if name.encode() not in have
-                    ),
+                    *((name, value) for name, value in missing if name not in have),
                 ]
             await send(message)
 
-        too_large = f"the request is larger than {self.upload_bytes} bytes"
-        if declared.isdigit() and int(declared) > self.upload_bytes:
-            await _answer(send, 413, too_large)
-            return
-        try:
-            await self.app(scope, counted, dressed)
-        except _TooLarge:
-            if not answered:
-                await _answer(send, 413, too_large)
+        await self.app(scope, replayed, dressed)
+
+    async def _read(self, receive: Receive) -> tuple[bytes, bool]:
+        """Read the body; False as soon as it is larger than allowed."""
+        parts, size = [], 0
+        while True:
+            message = await receive()
+            part = message.get("body", b"")
+            size += len(part)
+            if size > self.upload_bytes:
+                return b"", False
+            parts.append(part)
+            if not message.get("more_body", False):
+                return b"".join(parts), True
 
 
 def _hostname(host: str) -> str:
