@@ -196,6 +196,7 @@ export function mountGantt(container, data, options = {}) {
     label.textContent = `${name} `;
     const select = document.createElement("select");
     for (const [value, text] of entries) select.add(new Option(text, value));
+    select.dataset.pick = name.toLowerCase();
     select.addEventListener("change", () => change(select.value));
     label.append(select);
     bar.append(label);

@@ -108,12 +108,17 @@ def record(
     g = batch.arrays
     swaps: list[tuple[int, int]] = []
     makespans, random = [int(g.makespan[0])], []
-    until = time.perf_counter() + seconds
+    until = None
     while True:
         random.append(int(state[0]))
         batch.neighbourhood(state)
         count = int(g.move_count[0])
-        if count == 0 or len(swaps) >= steps or time.perf_counter() > until:
+        if count == 0 or len(swaps) >= steps:
+            break
+        # The clock starts here: what comes before may still have to be compiled.
+        now = time.perf_counter()
+        until = now + seconds if until is None else until
+        if now > until:
             break
         shares = choose(batch, min(makespans))
         k = int(rng.choice(count, p=shares))

@@ -19,6 +19,7 @@ try:
     from fastapi import FastAPI, Request
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import JSONResponse, Response
+    from starlette.exceptions import HTTPException
 
     from tbgat.web.guard import LOOPBACK, Guard
     from tbgat.web.looks import facts, find_problem, job_view
@@ -115,6 +116,12 @@ def _add_errors(app: FastAPI) -> None:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:])
         return JSONResponse({"detail": f"{place}: {first['msg']}" if place else first["msg"]}, 422)
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> JSONResponse:
+        if error.status_code == 400:
+            return JSONResponse({"detail": "the body of the request is not JSON"}, 422)
+        return JSONResponse({"detail": str(error.detail)}, error.status_code, error.headers)
 
 
 def _add_page(app: FastAPI) -> None:

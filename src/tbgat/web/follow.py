@@ -25,8 +25,10 @@ KEEP_ALIVE = 10.0
 def add_follow(app: FastAPI) -> None:
     """Add the route of the events."""
     store: Store = app.state.store
+    kinds = {"event": {"enum": ["progress", "schedule", "end"]}, "data": {"type": "string"}}
+    schema = {"type": "object", "properties": kinds}
     stream: dict[int | str, dict[str, Any]] = {
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        200: {"content": {"text/event-stream": {"schema": schema}}},
         429: {"model": Problem},
     }
 

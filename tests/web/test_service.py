@@ -1,0 +1,147 @@
+"""The service under load, under kill -9, and where others can reach it."""
+
+import asyncio
+import socket
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from tbgat.web.limits import Limits
+
+from .conftest import wait_for
+
+
+def submit_at_once(address, count):
+    """Send ``count`` submissions concurrently; return the answers."""
+    ask = {"library": "ta01", "method": "tabu", "seconds": 0.05, "seed": 1}
+
+    async def main():
+        limits = httpx.Limits(max_connections=count)
+        async with httpx.AsyncClient(base_url=address, limits=limits, timeout=60) as client:
+            return await asyncio.gather(*(client.post("/api/jobs", json=ask) for _ in range(count)))
+
+    return asyncio.run(main())
+
+
+def test_two_hundred_at_once_over_a_queue_of_twenty(start):
+    service = start("--queue", "20", "--workers", "1", "--kept", "500")
+    with service.client() as client:
+        # Compiles what has to be compiled, so that the load meets a service at work.
+        first = client.post("/api/jobs", json={"library": "ft06", "method": "tabu", "steps": 9})
+        wait_for(client, first.json()["id"])
+        slow = {"library": "ta48", "method": "tabu", "seconds": 60}
+        blocker = client.post("/api/jobs", json=slow).json()["id"]
+        while client.get(f"/api/jobs/{blocker}").json()["state"] == "queued":
+            pass
+        answers = submit_at_once(service.address, 200)
+        accepted = [a.json()["id"] for a in answers if a.status_code == 202]
+        refused = [a for a in answers if a.status_code == 429]
+        assert len(accepted) == 20
+        assert len(refused) == 180
+        assert refused[0].headers["retry-after"] == "5"
+        assert "20 jobs are waiting already" in refused[0].json()["detail"]
+        client.post(f"/api/jobs/{blocker}/cancel")
+        ended = [wait_for(client, job) for job in accepted]
+        assert [job["state"] for job in ended] == ["done"] * 20
+        listed = [job["id"] for job in client.get("/api/jobs").json()]
+        assert sorted(listed) == sorted([*accepted, blocker, first.json()["id"]])
+
+
+def test_kill_and_start_again(start):
+    service = start("--workers", "1")
+    with service.client() as client:
+        done = client.post("/api/jobs", json={"library": "ft06", "method": "tabu", "steps": 500})
+        kept = wait_for(client, done.json()["id"])
+        slow = {"library": "ta48", "method": "tabu", "seconds": 60}
+        running = client.post("/api/jobs", json=slow).json()["id"]
+        waiting = client.post("/api/jobs", json=slow).json()["id"]
+        while client.get(f"/api/jobs/{running}").json()["state"] == "queued":
+            pass
+    service.kill()
+    again = start()
+    with again.client() as client:
+        assert client.get(f"/api/jobs/{kept['id']}").json() == kept
+        assert client.get(f"/api/jobs/{kept['id']}/schedule.json").status_code == 200
+        assert client.get(f"/api/jobs/{kept['id']}/frames").json()
+        for job in (running, waiting):
+            found = client.get(f"/api/jobs/{job}").json()
+            assert found["state"] == "interrupted"
+            assert found["error"] == "the service was stopped before this job had ended"
+            missing = client.get(f"/api/jobs/{job}/schedule.json")
+            assert missing.status_code == 409
+        new = client.post("/api/jobs", json={"library": "ft06", "method": "dispatch"}).json()["id"]
+        assert wait_for(client, new)["state"] == "done"
+
+
+def test_an_orderly_stop_keeps_the_best_so_far(start):
+    service = start("--workers", "1")
+    with service.client() as client:
+        slow = {"library": "ta01", "method": "tabu", "seconds": 60}
+        job = client.post("/api/jobs", json=slow).json()["id"]
+        with client.stream("GET", f"/api/jobs/{job}/events") as stream:
+            next(line for line in stream.iter_lines() if line == "event: schedule")
+    service.stop()
+    with start().client() as client:
+        found = client.get(f"/api/jobs/{job}").json()
+        assert found["state"] == "done"
+        assert found["result"]["makespan"] > 0
+
+
+def test_where_others_can_reach_it_a_token_is_demanded(start):
+    service = start("--host", "0.0.0.0", "--token", "s3cret")
+    assert service.address.endswith("?token=s3cret")
+    with service.client() as client:
+        for path in ("/", "/api/jobs", "/static/app.js"):
+            answer = client.get(path)
+            assert answer.status_code == 401
+            assert "token" in answer.json()["detail"]
+        assert client.get("/?token=wrong").status_code == 401
+        assert client.get("/api/jobs?token=s3cret").status_code == 401
+        bearer = {"authorization": "Bearer s3cret"}
+        assert client.get("/api/jobs", headers=bearer).status_code == 200
+        entered = client.get("/?token=s3cret")
+        assert entered.status_code == 303
+        assert "HttpOnly; SameSite=Strict" in entered.headers["set-cookie"]
+        assert client.get("/api/jobs").status_code == 200  # the cookie is there now
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "tbgat", "ui", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_without_a_token_one_is_made_up(start):
+    service = start("--host", "0.0.0.0")
+    assert len(service.address.partition("?token=")[2]) >= 32
+
+
+def test_what_cannot_be_started_says_why(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = run("--port", port, "--database", str(tmp_path / "a.sqlite"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"tbgat: cannot listen at 127.0.0.1 port {port}: ")
+    done = run("--queue", "0")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "tbgat: the limit queue must be more than 0, got 0\n",
+    )
+    folder = run("--port", "0", "--database", str(tmp_path))
+    assert folder.returncode == 2
+    assert "as database" in folder.stderr
+
+
+def test_every_limit_has_a_sensible_default():
+    limits = Limits()
+    assert limits.queue == 20
+    assert limits.seconds <= 3600
+    with pytest.raises(Exception, match="workers must be more than 0"):
+        Limits(workers=0)
