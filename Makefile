@@ -21,6 +21,7 @@ demo: $(VENV)/.demo
 	$(BIN)/tbgat solve ft10 --seconds 5 --gantt --out out/demo
 
 test: $(VENV)/.test
+	tools/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
