@@ -49,7 +49,7 @@ def attempt(read, *arguments):
         return None, str(error)
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(damaged(texts), st.sampled_from([None, *formats.FORMATS]))
 def test_damaged_instances(data, format):
     found, complaint = attempt(formats.parse_all, data, format)
@@ -73,7 +73,7 @@ SOLVED = Schedule.from_starts(SHOP, [0, 5, 0, 5])
 WRITTEN = [write(SOLVED, SHOP).encode() for write in (schedule_to_json, schedule_to_csv)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(damaged(st.sampled_from(WRITTEN)))
 def test_damaged_schedules(data):
     schedule, complaint = attempt(parse_schedule, data, SHOP)
