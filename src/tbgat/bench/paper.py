@@ -116,11 +116,7 @@ def paper_tables(scores: Scores) -> list[Table]:
 
 def equal_seconds(scores: Scores, groups: Sequence[str]) -> Table:
     """Build the table of equal seconds: only what was measured, on the same cores."""
-    rows = [
-        measured_row(scores, Series(label, seconds=budget), groups, decimals=2)
-        for budget in scores.budgets()
-        for label in scores.labels(timed=True)
-    ]
+    rows = [measured_row(scores, series, groups, decimals=2) for series in second_series(scores)]
     threads = sorted({r.threads for r in scores.records if r.max_seconds is not None})
     return Table(
         "seconds",
@@ -139,6 +135,13 @@ def step_series(scores: Scores, steps: Sequence[int]) -> list[Series]:
     """List the rows of a table of equal steps; a method that makes no steps has one."""
     listed = [Series(label, n) for label in scores.labels(timed=False) for n in steps]
     return [series for series in listed if series.steps == steps[0] or not series.stepless]
+
+
+def second_series(scores: Scores) -> list[Series]:
+    """List the rows of a table of equal seconds."""
+    budgets = scores.budgets()
+    listed = [Series(m, seconds=s) for s in budgets for m in scores.labels(timed=True)]
+    return [series for series in listed if series.seconds == budgets[0] or not series.stepless]
 
 
 def column(group: str) -> Column:

@@ -102,7 +102,15 @@ def _provenance(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]
         some = [r for r in timed if r.label == label and r.seconds > 0.5]
         if some:
             share = sum(r.cpu_seconds for r in some) / sum(r.seconds * r.threads for r in some)
-            lines.append(f"- {label}: its threads had a processor {share:.0%} of their time")
+            late = sum(r.seconds > 1.1 * (r.max_seconds or 0) + 0.1 for r in some)
+            lines.append(
+                f"- {label}: its threads had a processor {share:.0%} of their time"
+                + (
+                    f"; {late} of {len(some)} runs took over 10% longer than allowed"
+                    if late
+                    else ""
+                )
+            )
     beaten = {r.instance for r in records if r.makespan < current_reference(r)}
     if beaten:
         names = ", ".join(sorted(beaten)[:5]) + (", ..." if len(beaten) > 5 else "")

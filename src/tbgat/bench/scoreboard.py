@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tbgat.bench.compare import Duel, against_paper, duels
-from tbgat.bench.paper import STEPS, column, measured_row, published_row, step_series
+from tbgat.bench.paper import STEPS, column, measured_row, published_row, second_series, step_series
 from tbgat.bench.records import Record
-from tbgat.bench.scores import Scores, Series
+from tbgat.bench.scores import Scores
 from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
 from tbgat.bench.tables import Cell, Column, Row, Table
 
@@ -22,12 +22,8 @@ def summary(scores: Scores) -> Table:
     few = (STEPS[0], STEPS[-1])
     rows = [published_row(f"{name}-{n}", TAILLARD) for n in few for name in ("L2S", "TBGAT")]
     rows += [measured_row(scores, series, TAILLARD) for series in step_series(scores, few)]
-    rows += [
-        measured_row(scores, Series(label, seconds=budget), TAILLARD)
-        for budget in scores.budgets()
-        for label in scores.labels(timed=True)
-        if not Series(label).stepless
-    ]
+    timed = [series for series in second_series(scores) if not series.stepless]
+    rows += [measured_row(scores, series, TAILLARD) for series in timed]
     columns = [column(group) for group in TAILLARD]
     return Table(
         "summary",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from tbgat.bench.records import read_cards, read_records
 from tbgat.bench.report import build_tables, write_report
 from tbgat.bench.scores import Scores
 from tbgat.bench.tables import markdown
-from tbgat.errors import UsageError
+from tbgat.errors import MissingExtraError, UsageError
 
 __all__ = ["add_arguments", "run"]
 
@@ -40,10 +41,17 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or args.folders[0]
     written = write_report(records, read_cards(*args.folders), out)
     if not args.no_plots:
-        from tbgat.plot.evidence import write_figures
-
-        written += write_figures(scores, out, training=args.training, speed=args.speed)
+        written += _figures(scores, out, args)
     for table in build_tables(scores):
         print(markdown(table))
     print("\n".join(f"wrote {path}" for path in written))
     return 0
+
+
+def _figures(scores: Scores, out: Path, args: argparse.Namespace) -> list[Path]:
+    try:
+        from tbgat.plot.evidence import write_figures
+    except MissingExtraError as error:
+        sys.stderr.write(f"tbgat: no pictures: {error}\n")
+        return []
+    return write_figures(scores, out, training=args.training, speed=args.speed)
