@@ -71,6 +71,27 @@ def test_the_paper_reference_of_abz8_changes_its_group_alone() -> None:
     assert scores.score(Series("tabu", 500), "ft6x6").paper_gap == pytest.approx(100 / 11)
 
 
+def test_a_run_better_than_the_stored_reference_becomes_the_reference() -> None:
+    scores = Scores([make_record("ft06", {0: 50}), make_record("ft06", {0: 55}, method="random")])
+    assert scores.score(Series("tabu", 500), "ft6x6").gap == 0
+    score = scores.score(Series("random", 500), "ft6x6")
+    assert score.gap == pytest.approx(10.0)
+    assert not score.settled
+    assert scores.beaten == {"ft06"}
+    assert against_paper(scores, [500], ["ft6x6"]) == []
+    assert Scores(ft()).beaten == set()
+
+
+def test_an_unknown_instance_is_measured_against_the_best_of_the_records() -> None:
+    own = [
+        make_record("ft06", {0: makespan}, digest="own", method=method)
+        for method, makespan in (("tabu", 100), ("random", 110))
+    ]
+    scores = Scores(own)
+    assert scores.score(Series("random", 500), "ft6x6").gap == pytest.approx(10.0)
+    assert scores.score(Series("tabu", 500), "ft6x6").settled
+
+
 def test_a_duel_pairs_instances_and_seeds() -> None:
     names = ["la01", "la02", "la03", "la04", "la05", "la06", "la07"]
     records = []

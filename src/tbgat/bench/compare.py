@@ -121,7 +121,8 @@ def against_paper(
 ) -> list[Columns]:
     """Compare measured mean gaps with the paper's at the same steps, column by column.
 
-    Both are rounded as the paper rounds, and measured against the paper's references.
+    Both are rounded as the paper rounds, and measured against the paper's references. Groups whose
+    references are not settled are left out.
     """
     found = []
     for n in steps:
@@ -135,7 +136,7 @@ def against_paper(
             differences = {}
             for group, gap in published.items():
                 score = scores.score(series, group)
-                if score is not None:
+                if score is not None and score.settled:
                     differences[group] = round(round(score.paper_gap, 1) - gap, 1)
             if differences:
                 lost = tuple(group for group, d in differences.items() if d > 0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tbgat.bench.plan import STEPLESS, STEPWISE
 from tbgat.bench.records import Record
-from tbgat.bench.scores import Scores, Series, current_reference
+from tbgat.bench.scores import Scores, Series
 from tbgat.search.result import relative_gap
 
 __all__ = ["Curve", "second_curves", "step_curves"]
@@ -35,14 +35,14 @@ def step_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
         if records:
             end = min(record.max_steps or 0 for record in records)
             points = [f * 10**p for p in range(7) for f in GRID if f * 10**p <= end]
-            heights = [_mean_gap(records, steps=point) for point in points]
+            heights = [_mean_gap(scores, records, point) for point in points]
             curves[label] = [float(point) for point in points], heights
     return curves
 
 
-def _mean_gap(records: Sequence[Record], steps: int) -> float:
+def _mean_gap(scores: Scores, records: Sequence[Record], steps: int) -> float:
     return statistics.fmean(
-        100 * relative_gap(record.makespan_at(steps=steps), current_reference(record))
+        100 * relative_gap(record.makespan_at(steps=steps), scores.reference(record))
         for record in records
     )
 

@@ -38,6 +38,10 @@ REFERENCES = (
 )
 BATCHED = "† runs in batches; the time is a share of the batch's"
 PARTIAL = "* not all instances or seeds are recorded yet"
+UNSETTLED = (
+    "§ over a tenth of the group's reference makespans were beaten by these very runs: the gap is "
+    "to the best of both, and will grow when better references are found"
+)
 
 
 def paper_tables(scores: Scores) -> list[Table]:
@@ -169,7 +173,7 @@ def _gap_table(
         title,
         tuple(tuple(column(group) for group in deck) for deck in decks),
         tuple(row for row in rows if row.cells),
-        notes=(*notes, BATCHED, PARTIAL),
+        notes=(*notes, BATCHED, PARTIAL, UNSETTLED),
     )
 
 
@@ -205,7 +209,15 @@ def _cell(score: Score, decimals: int) -> Cell:
         paper=score.paper_gap if differs else None,
         instances=score.instances,
         seeds=score.seeds,
-        mark=("†" if score.batched else "") + ("" if score.complete else "*"),
+        mark=_marks(score),
+    )
+
+
+def _marks(score: Score) -> str:
+    return (
+        ("†" if score.batched else "")
+        + ("" if score.complete else "*")
+        + ("" if score.settled else "§")
     )
 
 

@@ -11,7 +11,7 @@ from tbgat.bench.paper import STEPS, column, equal_seconds, measured_row, paper_
 from tbgat.bench.published import published_sources
 from tbgat.bench.records import Record
 from tbgat.bench.scoreboard import CLASSIC, scoreboard, summary
-from tbgat.bench.scores import Scores, current_reference
+from tbgat.bench.scores import Scores
 from tbgat.bench.suites import SYNTHETIC_GROUPS
 from tbgat.bench.tables import Table, csv_text, latex, markdown
 
@@ -111,12 +111,12 @@ def _provenance(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]
                     else ""
                 )
             )
-    beaten = {r.instance for r in records if r.makespan < current_reference(r)}
+    beaten = sorted(Scores(records).beaten)
     if beaten:
-        names = ", ".join(sorted(beaten)[:5]) + (", ..." if len(beaten) > 5 else "")
+        names = ", ".join(beaten[:5]) + (", ..." if len(beaten) > 5 else "")
         lines.append(
-            f"- on {len(beaten)} instances ({names}) a run is better than the reference: their "
-            "gaps are too small until the reference is renewed"
+            f"- on {len(beaten)} instances ({names}) a run is better than the stored reference; "
+            "there the gap is to that run"
         )
     return lines
 

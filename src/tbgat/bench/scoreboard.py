@@ -56,7 +56,8 @@ def scoreboard(scores: Scores) -> str:
                 f"{c.wins + c.ties + c.losses} columns, equal in {c.ties}, larger in "
                 f"{c.losses}{where}; on average {c.difference:+.1f} percentage points"
             )
-        lines.append("" if found else f"No equal-steps runs on the {title} yet.\n")
+        missing = f"Equal steps on the {title}: no runs, or no good references yet.\n"
+        lines.append("" if found else missing)
     for title, kept in (("classic benchmarks", _classic), ("synthetic", _synthetic)):
         steps = [d for d in duels(scores, kept, STEPS, timed=False) if "dispatch" not in d.second]
         lines += _sentences(f"Equal steps, instance by instance ({title})", steps)

@@ -14,7 +14,10 @@ from tbgat.bench.records import Record
 from tbgat.library.sets import load_set
 from tbgat.search.result import relative_gap
 
-__all__ = ["Run", "Score", "Scores", "Series", "current_reference", "group_sizes"]
+__all__ = ["Run", "Score", "Scores", "Series", "group_sizes"]
+
+# A group with more references than this beaten by its own runs has no good references yet.
+MANY = 0.1
 
 
 @dataclass(frozen=True, order=True)
@@ -46,16 +49,17 @@ class Run:
     record: Record
     makespan: int
     seconds: float
+    reference: int
 
     @property
     def gap(self) -> float:
         """Percent above the reference of today."""
-        return 100 * relative_gap(self.makespan, current_reference(self.record))
+        return 100 * relative_gap(self.makespan, self.reference)
 
     @property
     def paper_gap(self) -> float:
         """Percent above the paper's reference."""
-        reference = PAPER_REFERENCES.get(self.record.instance, current_reference(self.record))
+        reference = PAPER_REFERENCES.get(self.record.instance, self.reference)
         return 100 * relative_gap(self.makespan, reference)
 
 
@@ -75,6 +79,8 @@ class Score:
         Whether that time is a share of the time of a batch.
     complete
         Whether every instance of the group is in it.
+    settled
+        Whether the group's references are good: few were beaten by these very runs.
     """
 
     gap: float
@@ -85,6 +91,7 @@ class Score:
     instances: int
     seeds: int
     complete: bool
+    settled: bool
 
 
 class Scores:
@@ -93,6 +100,28 @@ class Scores:
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = list(records)
         self._sizes = group_sizes(self.records)
+        self._best: dict[str, int] = {}
+        for record in self.records:
+            before = self._best.get(record.digest, record.makespan)
+            self._best[record.digest] = min(before, record.makespan)
+        self.beaten = {
+            r.instance for r in self.records if r.makespan < _references().get(r.digest, 0)
+        }
+        self._unsettled = {
+            group
+            for group in self._sizes
+            if len({r.instance for r in self.records if r.group == group} & self.beaten)
+            > MANY * self._sizes[group]
+        }
+
+    def reference(self, record: Record) -> int:
+        """Best makespan known today of a record's instance, these records included.
+
+        Of the library and the shipped sets it is known by the instance's numbers, whatever the file
+        was called; of any other instance only these records tell.
+        """
+        best = self._best[record.digest]
+        return min(_references().get(record.digest, best), best)
 
     def labels(self, *, timed: bool) -> list[str]:
         """Methods with runs limited in seconds (``timed``) or in steps, in order of the records."""
@@ -117,7 +146,7 @@ class Scores:
                 key = record.suite, record.instance, record.seed
                 if key not in best or _preference(record) < _preference(best[key]):
                     best[key] = record
-        return tuple(_read(record, series) for record in best.values())
+        return tuple(self._read(record, series) for record in best.values())
 
     def score(self, series: Series, group: str) -> Score | None:
         """Score a series on a group, None if there are no runs."""
@@ -139,7 +168,16 @@ class Scores:
             instances=len(names),
             seeds=len(full),
             complete=len(names) >= self._sizes[group] and len(full) == len(by_seed),
+            settled=group not in self._unsettled,
         )
+
+    def _read(self, record: Record, series: Series) -> Run:
+        share, reference = record.seconds / record.batch, self.reference(record)
+        if series.steps is None or record.max_steps == series.steps:
+            return Run(record, record.makespan, share, reference)
+        # A run that ended early (optimal) took all its time; else the steps take equal shares.
+        part = min(1.0, series.steps / record.steps) if record.steps else 1.0
+        return Run(record, record.makespan_at(steps=series.steps), share * part, reference)
 
     def makespans(self, series: Series) -> dict[str, list[Run]]:
         """Runs of a series by instance, the seeds in order."""
@@ -162,30 +200,12 @@ def _preference(record: Record) -> tuple[bool, int]:
     return record.batch > 1, record.max_steps or 0
 
 
-def _read(record: Record, series: Series) -> Run:
-    share = record.seconds / record.batch
-    if series.steps is None or record.max_steps == series.steps:
-        return Run(record, record.makespan, share)
-    # A run that ended early (optimal) took all its time; else the steps take equal shares.
-    part = min(1.0, series.steps / record.steps) if record.steps else 1.0
-    return Run(record, record.makespan_at(steps=series.steps), share * part)
-
-
 def _mean(runs: Sequence[Run], value: Callable[[Run], float]) -> float:
     """Mean over instances of the mean over seeds, so that a missing seed shifts no weight."""
     by_name: dict[str, list[float]] = {}
     for run in runs:
         by_name.setdefault(run.record.instance, []).append(value(run))
     return statistics.fmean(statistics.fmean(values) for values in by_name.values())
-
-
-def current_reference(record: Record) -> int:
-    """Best makespan known today of a record's instance.
-
-    Of the library and the shipped sets it is known by the instance's numbers, whatever the file was
-    called; of any other instance the lower bound of the run stands in for it.
-    """
-    return _references().get(record.digest, record.lower_bound)
 
 
 @cache
