@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "check": "check a schedule from anywhere",
     "convert": "turn an instance file into another format",
     "generate": "make a random instance",
+    "plot": "draw schedules, graphs, searches and learning",
     "ui": "open a page to solve, watch and step through searches",
 }
 

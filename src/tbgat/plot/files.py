@@ -19,7 +19,15 @@ from tbgat.search.result import Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["IMAGE_SUFFIXES", "gantt_html", "image_bytes", "new_figure", "save", "write_figure"]
+__all__ = [
+    "IMAGE_SUFFIXES",
+    "check_suffix",
+    "gantt_html",
+    "image_bytes",
+    "new_figure",
+    "save",
+    "write_figure",
+]
 
 IMAGE_SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -63,7 +71,7 @@ def save(
         return _write(target, page.encode())
     from tbgat.plot.gantt import gantt, gantt_size
 
-    _check_suffix(target, (*IMAGE_SUFFIXES, ".html"))
+    check_suffix(target, (*IMAGE_SUFFIXES, ".html"))
     figure = new_figure(gantt_size(instance, options.get("by", "machine")))
     gantt(
         figure.subplots(), instance, schedule, lower_bound=bound, best_known=best_known, **options
@@ -116,7 +124,7 @@ def new_figure(size: tuple[float, float]) -> Figure:
 def write_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
     """Save a figure; the same drawing gives the same bytes (no date, fixed identifiers)."""
     target = Path(path)
-    _check_suffix(target, IMAGE_SUFFIXES)
+    check_suffix(target, IMAGE_SUFFIXES)
     return _write(target, image_bytes(figure, target.suffix[1:].lower(), dpi=dpi))
 
 
@@ -134,7 +142,8 @@ def image_bytes(figure: Figure, kind: str, *, dpi: int = 150) -> bytes:
     return buffer.getvalue()
 
 
-def _check_suffix(target: Path, allowed: tuple[str, ...]) -> None:
+def check_suffix(target: Path, allowed: tuple[str, ...]) -> None:
+    """Refuse a file name that does not say which of the allowed kinds is meant."""
     if target.suffix.lower() not in allowed:
         raise UsageError(
             f"cannot tell the kind of picture from {target.name!r}: end it in {', '.join(allowed)}"
