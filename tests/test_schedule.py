@@ -120,6 +120,9 @@ MUTATIONS = {
     "unknown step": ("step", 99, "has no operation 99"),
     "fraction": ("start", 0.5, "is not a whole number"),
     "not a number": ("start", float("nan"), "is not a whole number"),
+    "huge": ("start", 2**62, "is out of all range"),
+    "smallest of 64 bits": ("start", -(2**63), "is out of all range"),
+    "beyond 64 bits": ("end", 2**70, "is out of all range"),
     "text": ("start", "soon", "is not a whole number"),
     "truth value": ("end", True, "is not a whole number"),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from tbgat.errors import CycleError, ScheduleError
 from tbgat.instance import Instance, IntArray
 
 __all__ = ["Schedule"]
+
+_LARGEST = 2**60
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +101,12 @@ class Schedule:
 
     def violations(self, instance: Instance, limit: int = 20) -> list[str]:
         """Say everything that is wrong with this schedule, at most ``limit`` sentences."""
-        found = _malformed(self, instance) or _misplaced(self, instance)
+        found = _malformed(self, instance)
         if not found:
-            found = _early(self, instance) + _overlapping(self, instance)
+            whole = Schedule(*(column.astype(np.int64) for column in self._columns()))
+            found = _misplaced(whole, instance)
+            if not found:
+                found = _early(whole, instance) + _overlapping(whole, instance)
         return found[:limit]
 
     def check(self, instance: Instance) -> None:
@@ -149,9 +154,11 @@ class Schedule:
     def __hash__(self) -> int:
         return hash(tuple(self._rows()))
 
+    def _columns(self) -> tuple[npt.NDArray[Any], ...]:
+        return (self.job, self.step, self.machine, self.start, self.end)
+
     def _rows(self) -> list[tuple[Any, ...]]:
-        columns = (self.job, self.step, self.machine, self.start, self.end)
-        return sorted(zip(*(column.tolist() for column in columns), strict=True))
+        return sorted(zip(*(column.tolist() for column in self._columns()), strict=True))
 
 
 def _earliest_starts(instance: Instance, orders: Sequence[Sequence[int]]) -> IntArray:
@@ -191,32 +198,37 @@ def _earliest_starts(instance: Instance, orders: Sequence[Sequence[int]]) -> Int
 
 
 def _malformed(schedule: Schedule, instance: Instance) -> list[str]:
-    """Find entries whose numbers are no whole numbers, or name nothing."""
+    """Find entries whose numbers are no whole numbers, out of all range, or name nothing."""
     found = []
     for name in ("job", "step", "machine", "start", "end"):
         values = getattr(schedule, name)
-        if values.dtype.kind in "iu":
+        # Beyond this, sums would wrap around and could make a wrong schedule look right.
+        in_range = values.dtype == np.int64 and ((values >= -_LARGEST) & (values <= _LARGEST)).all()
+        if in_range:
             continue
         for row, value in enumerate(values.tolist()):
             whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
             if not whole or isinstance(value, bool):
                 found.append(f"entry {row}: {name} {value!r} is not a whole number")
+            elif abs(value) > _LARGEST:
+                found.append(f"entry {row}: {name} {value} is out of all range")
     if found:
         return found
-    lengths = np.diff(instance.job_offsets)
-    for row, (job, step) in enumerate(
-        zip(schedule.job.tolist(), schedule.step.tolist(), strict=True)
-    ):
-        if not 0 <= job < instance.num_jobs:
-            found.append(f"entry {row}: there is no job {job}")
-        elif not 0 <= step < lengths[int(job)]:
-            found.append(f"entry {row}: job {instance.job_label(int(job))} has no operation {step}")
+    job, step = schedule.job.astype(np.int64), schedule.step.astype(np.int64)
+    known = (job >= 0) & (job < instance.num_jobs)
+    lengths = np.diff(instance.job_offsets)[np.where(known, job, 0)]
+    for row in np.flatnonzero(~known | (step < 0) | (step >= lengths)).tolist():
+        if known[row]:
+            label = instance.job_label(int(job[row]))
+            found.append(f"entry {row}: job {label} has no operation {step[row]}")
+        else:
+            found.append(f"entry {row}: there is no job {job[row]}")
     return found
 
 
 def _misplaced(schedule: Schedule, instance: Instance) -> list[str]:
     """Find operations missing, doubled, on a wrong machine, of wrong length or before time 0."""
-    ops = instance.job_offsets[schedule.job.astype(np.int64)] + schedule.step.astype(np.int64)
+    ops = instance.job_offsets[schedule.job] + schedule.step
     counts = np.bincount(ops, minlength=instance.num_operations)
     found = [f"{_label(instance, op)} is missing" for op in np.flatnonzero(counts == 0)]
     found += [f"{_label(instance, op)} is scheduled twice" for op in np.flatnonzero(counts > 1)]
@@ -239,16 +251,11 @@ def _misplaced(schedule: Schedule, instance: Instance) -> list[str]:
 def _early(schedule: Schedule, instance: Instance) -> list[str]:
     """Find operations that start before the one before them in their job has ended."""
     rank = np.lexsort((schedule.step, schedule.job))
-    found = []
-    for before, after in itertools.pairwise(rank):
-        same_job = schedule.job[before] == schedule.job[after]
-        if same_job and schedule.start[after] < schedule.end[before]:
-            job, step = int(schedule.job[after]), int(schedule.step[after])
-            found.append(
-                f"{_label(instance, instance.job_offsets[job] + step)} starts at "
-                f"{schedule.start[after]}, before its predecessor ends at {schedule.end[before]}"
-            )
-    return found
+    return [
+        f"{_label_of(schedule, instance, after)} starts at {schedule.start[after]}, "
+        f"before its predecessor ends at {schedule.end[before]}"
+        for before, after in _colliding(schedule, schedule.job, rank)
+    ]
 
 
 def _overlapping(schedule: Schedule, instance: Instance) -> list[str]:
@@ -257,20 +264,25 @@ def _overlapping(schedule: Schedule, instance: Instance) -> list[str]:
     An operation of length zero may sit at either border of another one but not inside it.
     """
     rank = np.lexsort((schedule.end, schedule.start, schedule.machine))
-    found = []
-    for before, after in itertools.pairwise(rank):
-        same = schedule.machine[before] == schedule.machine[after]
-        if same and schedule.start[after] < schedule.end[before]:
-            first, second = (
-                _label(instance, instance.job_offsets[int(schedule.job[i])] + int(schedule.step[i]))
-                for i in (before, after)
-            )
-            found.append(
-                f"{second} starts at {schedule.start[after]} while {first} occupies machine "
-                f"{instance.machine_label(int(schedule.machine[before]))} until "
-                f"{schedule.end[before]}"
-            )
-    return found
+    return [
+        f"{_label_of(schedule, instance, after)} starts at {schedule.start[after]} while "
+        f"{_label_of(schedule, instance, before)} occupies machine "
+        f"{instance.machine_label(int(schedule.machine[before]))} until {schedule.end[before]}"
+        for before, after in _colliding(schedule, schedule.machine, rank)
+    ]
+
+
+def _colliding(
+    schedule: Schedule, group: npt.NDArray[Any], rank: npt.NDArray[np.intp]
+) -> Iterator[tuple[int, int]]:
+    """Yield neighbours in a ranking, of one group, of which the later starts too early."""
+    before, after = rank[:-1], rank[1:]
+    wrong = (group[before] == group[after]) & (schedule.start[after] < schedule.end[before])
+    return zip(before[wrong].tolist(), after[wrong].tolist(), strict=True)
+
+
+def _label_of(schedule: Schedule, instance: Instance, row: int) -> str:
+    return _label(instance, instance.job_offsets[schedule.job[row]] + schedule.step[row])
 
 
 def _label(instance: Instance, op: Any) -> str:
