@@ -58,7 +58,12 @@ class RelinkingWalk:
     pool
         Shared with the other threads.
     start
-        Linear order to begin with.
+        Linear order to begin with; without one it begins afresh.
+
+    Attributes
+    ----------
+    fresh, relinked
+        Tabu searches begun from new solutions and from between two parents.
     """
 
     def __init__(
@@ -87,6 +92,9 @@ class RelinkingWalk:
         self._order = np.zeros(n, dtype=np.int64)
         self._origin = "tabu search"
         self._found: list[tuple[int, int]] = []
+        self._earlier = 0
+        self.fresh = 0
+        self.relinked = 0
         self._waiting = start
         self._counters[tabu.RECORD] = np.iinfo(np.int64).max
         # The first start is not a step.
@@ -97,6 +105,11 @@ class RelinkingWalk:
     def best(self) -> int:
         """Smallest makespan so far."""
         return int(self._counters[tabu.RECORD])
+
+    @property
+    def moves(self) -> int:
+        """Steps made since it was made."""
+        return int(self._counters[tabu.STEP])
 
     @property
     def proof(self) -> str:
@@ -121,7 +134,13 @@ class RelinkingWalk:
     def improvements(self) -> list[tuple[int, int]]:
         """Return step and makespan of every new best since the last call, oldest first."""
         found, self._found = self._found, []
-        return found
+        return [(step - self._earlier, makespan) for step, makespan in found]
+
+    def count_anew(self) -> None:
+        """Report steps from 0 again, for another search loop."""
+        self._drain_log()
+        self._found = []
+        self._earlier = self.moves
 
     def schedule(self) -> Schedule:
         """Return the best schedule of all walks that share the pool."""
@@ -152,13 +171,16 @@ class RelinkingWalk:
         if self._waiting is not None:
             order[:] = self._waiting
             self._waiting = None
+            self.fresh += 1
             self._origin = "tabu search"
             makespan = load_order(self._shop, state, order)
         elif (parents := self._pool.parents(self._rng)) is None:
+            self.fresh += 1
             self._origin = "tabu search"
             build_order(self._shop, state, order, self._settings.noise, self._random)
             makespan = load_order(self._shop, state, order)
         else:
+            self.relinked += 1
             self._origin = "path relinking"
             makespan = self._relink(*parents)
         counters = self._counters

@@ -1,0 +1,135 @@
+"""Method ``auto`` and CP-SAT beside the search."""
+
+import math
+import signal
+import sys
+import threading
+import time
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import shops
+
+import tbgat
+from tbgat import Instance
+from tbgat.search.kernels.arrays import shop_of
+from tbgat.search.pool import Member, Pool
+from tbgat.search.relinking import order_of
+from tbgat.solvers import auto, make_task, partner
+
+
+def uniform(jobs, machines, seed):
+    rng = np.random.default_rng(seed)
+    orders = np.array([rng.permutation(machines) for _ in range(jobs)])
+    return Instance.from_arrays(rng.integers(1, 100, (jobs, machines)), orders)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    auto.prepare()
+
+
+def planned(instance, **arguments):
+    plan = auto.plan(make_task(instance, "auto", **arguments))
+    return replace(plan, alone=round(plan.alone, 1) if plan.alone < math.inf else math.inf)
+
+
+def test_plan_depends_on_size_limits_threads_and_installation(monkeypatch):
+    assert planned(uniform(6, 6, 1), threads=2, seconds=5) == auto.Plan(0, 2, 0.0)
+    assert planned(uniform(10, 10, 1), threads=2, seconds=5) == auto.Plan(2, 1, 1.0)
+    assert planned(uniform(10, 10, 1), threads=2, seconds=60) == auto.Plan(2, 1, 2.0)
+    assert planned(uniform(10, 10, 1), threads=1, seconds=60) == auto.Plan(1, 1, 30.0)
+    assert planned(uniform(10, 10, 1), threads=8, target=1) == auto.Plan(8, 2, 2.0)
+    assert planned(uniform(20, 20, 1), threads=2, seconds=5) == auto.Plan(2)
+    assert planned(uniform(10, 10, 1), steps=100) == auto.Plan(1, 0, math.inf)
+    assert planned(uniform(6, 6, 1), threads=1, patience=100) == auto.Plan(1)
+    huge = Instance([[(0, 2**45), (1, 1)], [(1, 1), (0, 1)]])
+    assert planned(huge, threads=2, seconds=5) == auto.Plan(2)
+    monkeypatch.setattr(auto, "find_spec", lambda _: None)
+    assert planned(uniform(6, 6, 1), threads=2, seconds=5) == auto.Plan(2)
+
+
+@pytest.mark.parametrize(("name", "threads"), [("la06", 1), ("la16", 2)])
+def test_small_shops_end_with_a_proof(name, threads):
+    result = tbgat.solve(tbgat.load(name), seconds=100, threads=threads, seed=0)
+    assert result.status == "optimal"
+    assert result.makespan == {"la06": 926, "la16": 945}[name]
+    lines = result.explain().splitlines()
+    assert lines[0].startswith("Tabu search on N7 moves")
+    assert lines[1].startswith(f"Best schedule, {result.makespan}, by ")
+    assert lines[-1].startswith("Optimal: ")
+
+
+@settings(max_examples=15)
+@given(shops, st.integers(0, 99))
+def test_nothing_better_than_the_optimum_exists(jobs, seed):
+    """The partner proves what CP-SAT's own model says."""
+    instance = Instance(jobs)
+    optimum = tbgat.solve(instance, "cpsat", seconds=30, threads=1)
+    assert optimum.status == "optimal"
+    task = make_task(instance, "auto", seconds=30, threads=1, seed=seed)
+    pool = Pool(shop_of(instance))
+    start = task.start
+    pool.offer(Member.of(start.makespan, order_of(instance, start), "start"))
+    with partner.Partner(task, pool, 1) as beside:
+        end = time.perf_counter() + 30
+        while not beside.proves(pool.best.makespan) and time.perf_counter() < end:
+            time.sleep(0.005)
+    assert pool.best.makespan == beside.bound == optimum.makespan
+
+
+def test_a_better_solution_from_outside_reaches_cpsat_and_back():
+    instance = uniform(10, 10, 300)
+    task = make_task(instance, "auto", seconds=60, threads=1, seed=0)
+    pool = Pool(shop_of(instance))
+    pool.offer(Member.of(task.start.makespan, order_of(instance, task.start), "start"))
+    good = tbgat.solve(instance, "tspr", steps=150_000, seed=1)
+    with partner.Partner(task, pool, 1) as beside:
+        time.sleep(0.2)
+        pool.offer(Member.of(good.makespan, order_of(instance, good.schedule), "search"))
+        end = time.perf_counter() + 60
+        while not beside.proves(pool.best.makespan) and time.perf_counter() < end:
+            time.sleep(0.02)
+    assert beside.bound == pool.best.makespan <= good.makespan
+
+
+@pytest.mark.parametrize(("threads", "size"), [(1, 10), (2, 15), (3, 20)])
+def test_time_limit_is_kept_and_no_thread_stays(threads, size):
+    before = threading.active_count()
+    begun = time.perf_counter()
+    result = tbgat.solve(uniform(size, size, 1), seconds=1, threads=threads, seed=0)
+    # The promise is 0.3 s on a machine of its own.
+    assert time.perf_counter() - begun < 2.5
+    assert result.history[-1].makespan == result.makespan
+    assert threading.active_count() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals to oneself differ there")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_interrupt_returns_the_best_so_far(threads):
+    before = threading.active_count()
+    timer = threading.Timer(3.0, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    result = tbgat.solve(uniform(15, 15, 2), seconds=60 if threads > 1 else 4, threads=threads)
+    timer.join()
+    assert result.stopped == "interrupt"
+    assert result.seconds < 10
+    assert threading.active_count() == before
+
+
+def test_steps_repeat_with_any_number_of_threads():
+    instance = uniform(12, 10, 4)
+    runs = [tbgat.solve(instance, steps=60_000, threads=3, seed=5) for _ in range(2)]
+    assert runs[0].schedule == runs[1].schedule
+    assert runs[0].makespan == runs[1].makespan
+
+
+def test_works_without_or_tools(monkeypatch):
+    assert find_spec("ortools")
+    monkeypatch.setattr(auto, "find_spec", lambda _: None)
+    result = tbgat.solve(uniform(6, 5, 1), seconds=0.3, threads=2, seed=0)
+    assert "CP-SAT" not in result.explain()
