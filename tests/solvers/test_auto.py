@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strategies import shops
 
 import tbgat
 from tbgat import Instance
@@ -20,6 +19,7 @@ from tbgat.search.kernels.arrays import shop_of
 from tbgat.search.pool import Member, Pool
 from tbgat.search.relinking import order_of
 from tbgat.solvers import auto, make_task, partner
+from tests.strategies import shops
 
 
 def uniform(jobs, machines, seed):
