@@ -24,6 +24,7 @@ __all__ = [
     "MoveContext",
     "Observation",
     "check_move_features",
+    "move_positions",
     "observe",
     "observe_moves",
     "training_scale",
@@ -284,7 +285,7 @@ def observe_moves(
 ) -> tuple[Int64, Int32, Float32]:
     """Where the moves stand in ``batch.arrays``, their offsets by solution, and their features."""
     g = batch.arrays
-    at = _ranges(g.offset[:-1], g.move_count)
+    at, offsets = move_positions(batch)
     columns = np.empty((len(at), len(names)), dtype=np.float32)
     if names:
         known_best = g.makespan if best is None else np.asarray(best, dtype=np.int64)
@@ -292,7 +293,13 @@ def observe_moves(
         moves = MoveContext(batch, at, state, known_best, scale)
         for column, name in enumerate(names):
             columns[:, column] = MOVE_FEATURES[name](moves)
-    return at, _offsets([g.move_count]), columns
+    return at, offsets, columns
+
+
+def move_positions(batch: GraphBatch) -> tuple[Int64, Int32]:
+    """Where the moves stand in ``batch.arrays.move_*``, and where those of each solution begin."""
+    g = batch.arrays
+    return _ranges(g.offset[:-1], g.move_count), _offsets([g.move_count])
 
 
 def check_move_features(names: Iterable[str]) -> tuple[str, ...]:

@@ -32,26 +32,35 @@ def entropies(log_probability: Tensor, move_offsets: npt.NDArray[np.int32]) -> T
 
 
 def choose_moves(
-    scores: npt.NDArray[np.float32],
+    scores: npt.ArrayLike,
     move_offsets: npt.NDArray[np.int32],
-    rng: np.random.Generator | None,
+    rng: np.random.Generator | npt.NDArray[np.float64] | None,
 ) -> npt.NDArray[np.int64]:
     """Choose one move per state: its index in the flat arrays, or -1 where there is none.
 
-    With a generator the move is drawn from the softmax of the scores (as the largest of the scores
-    plus Gumbel noise); without one the best is taken, the first of equals.
+    Parameters
+    ----------
+    rng
+        Draws the moves from the softmax of the scores: a generator, or one number uniform in
+        [0, 1) per state. Without it the best is taken, the first of equals.
     """
     counts = np.diff(move_offsets)
     chosen = np.full(len(counts), -1, dtype=np.int64)
-    if len(scores) == 0:
-        return chosen
-    values = np.asarray(scores, dtype=np.float64)
-    if rng is not None:
-        values = values + rng.gumbel(size=len(values))
-    table = np.full((len(counts), int(counts.max())), -math.inf)
-    table[np.arange(table.shape[1]) < counts[:, None]] = values
     has_moves = counts > 0
-    chosen[has_moves] = move_offsets[:-1][has_moves] + table.argmax(axis=1)[has_moves]
+    if not has_moves.any():
+        return chosen
+    table = np.full((len(counts), int(counts.max())), -math.inf)
+    table[np.arange(table.shape[1]) < counts[:, None]] = np.asarray(scores, dtype=np.float64)
+    if rng is None:
+        best = table.argmax(axis=1)
+    else:
+        drawn = rng.random(len(counts)) if isinstance(rng, np.random.Generator) else rng
+        table[~has_moves] = 0.0
+        weights = np.exp(table - table.max(axis=1, keepdims=True)).cumsum(axis=1)
+        # The threshold lies below the total, so a move is found whatever the rounding.
+        best = (weights <= (drawn * weights[:, -1])[:, None]).sum(axis=1)
+        best = np.minimum(best, counts - 1)
+    chosen[has_moves] = move_offsets[:-1][has_moves] + best[has_moves]
     return chosen
 
 

@@ -99,4 +99,5 @@ register("greedy", "tbgat.solvers.greedy", "best improvement over N5 with random
 register("tabu", "tbgat.solvers.tabu", "tabu search over N5 with exact evaluation")
 register("cpsat", "tbgat.solvers.cpsat", "constraint programming with OR-Tools CP-SAT")
 register("pyjobshop", "tbgat.solvers.pyjobshop", "PyJobShop's default solver, for comparison")
+register("tbgat", "tbgat.solvers.tbgat", "local search over N5 by the trained network")
 register("tspr", "tbgat.solvers.tspr", "tabu search on N7 moves with path relinking")

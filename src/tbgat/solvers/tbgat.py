@@ -1,0 +1,127 @@
+"""Method ``tbgat``: local search over N5 in which the trained network chooses the moves.
+
+One step is one move, in each of ``trajectories`` searches side by side. Results repeat with the
+same seed, number of threads and limit in steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tbgat.errors import MissingExtraError, UsageError
+from tbgat.search.task import Outcome, Task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tbgat.policy.protocol import Policy
+
+__all__ = ["DEFAULT_WEIGHTS", "prepare", "solve", "solve_many"]
+
+# Tried in this order when no weights are named.
+DEFAULT_WEIGHTS = ("tbgat-plus", "paper")
+
+
+def prepare() -> None:
+    """Import PyTorch, or say which extra has it."""
+    try:
+        import torch  # noqa: F401  (only to have it loaded)
+    except ModuleNotFoundError:
+        raise MissingExtraError("the method tbgat", "torch") from None
+
+
+def solve(
+    task: Task,
+    weights: str | Path | None = None,
+    greedy: bool = False,
+    trajectories: int = 1,
+    device: str = "cpu",
+    policy: Policy | None = None,
+) -> Outcome:
+    """Search with the network.
+
+    Parameters
+    ----------
+    weights
+        Name of a set that comes with the package, a file, or a folder of files; the closest
+        training size is taken.
+    greedy
+        Take the move with the highest score instead of drawing one.
+    trajectories
+        Searches side by side.
+    device
+        Where the network runs, such as ``cpu`` or ``cuda``.
+    policy
+        Scores the moves in place of the network (see :class:`tbgat.policy.protocol.Policy`).
+    """
+    return solve_many(
+        [task],
+        weights=weights,
+        greedy=greedy,
+        trajectories=trajectories,
+        device=device,
+        policy=policy,
+    )[0]
+
+
+def solve_many(
+    tasks: Sequence[Task],
+    weights: str | Path | None = None,
+    greedy: bool = False,
+    trajectories: int = 1,
+    device: str = "cpu",
+    policy: Policy | None = None,
+) -> list[Outcome]:
+    """Search on many tasks at once, whatever their shapes; see :func:`solve`.
+
+    Instances for which different weights are closest form batches of their own.
+    """
+    prepare()
+    from tbgat.search.policy_search import policy_search
+
+    if trajectories < 1:
+        raise UsageError(f"trajectories must be 1 or more, got {trajectories}")
+    if policy is not None:
+        return policy_search(tasks, policy, greedy=greedy, trajectories=int(trajectories))
+    outcomes: list[Outcome | None] = [None] * len(tasks)
+    for path, numbers in _by_weights(tasks, weights).items():
+        chosen, story = _network_policy(path, device, max(tasks[n].threads for n in numbers))
+        found = policy_search(
+            [tasks[n] for n in numbers], chosen, greedy=greedy, trajectories=int(trajectories)
+        )
+        for number, outcome in zip(numbers, found, strict=True):
+            outcomes[number] = replace(outcome, story=(story,))
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _by_weights(tasks: Sequence[Task], weights: str | Path | None) -> dict[Path, list[int]]:
+    """Which file serves which tasks."""
+    from tbgat.policy.weights import find_weights, weight_sets
+
+    if weights is None:
+        shipped = weight_sets()
+        weights = next((name for name in DEFAULT_WEIGHTS if name in shipped), DEFAULT_WEIGHTS[0])
+    groups: dict[Path, list[int]] = {}
+    for number, task in enumerate(tasks):
+        size = task.instance.num_jobs, task.instance.num_machines
+        groups.setdefault(find_weights(weights, size), []).append(number)
+    return groups
+
+
+def _network_policy(path: Path, device: str, threads: int) -> tuple[Policy, str]:
+    import torch
+
+    from tbgat.policy.protocol import NetworkPolicy
+    from tbgat.policy.weights import load_weights
+
+    loaded = load_weights(path)
+    try:
+        network = loaded.network.to(torch.device(device))
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(f"the device {device!r} cannot be used: {reason}") from None
+    sizes: Any = loaded.card.get("sizes", [])
+    story = f"The network of {path.parent.name}/{path.name}, trained on {', '.join(sizes)}."
+    return NetworkPolicy(network, threads), story
