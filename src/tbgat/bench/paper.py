@@ -10,7 +10,7 @@ from tbgat import library
 from tbgat.bench.published import PublishedMakespan, published_gaps, published_makespans
 from tbgat.bench.scores import Run, Score, Scores, Series
 from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
-from tbgat.bench.tables import IMPOSSIBLE, Cell, Column, Row, Table
+from tbgat.bench.tables import BATCHED, IMPOSSIBLE, PARTIAL, UNSETTLED, Cell, Column, Row, Table
 
 __all__ = [
     "STEPS",
@@ -36,11 +36,11 @@ REFERENCES = (
     "measured gaps are to the best known makespans of today; where the paper's reference is known "
     "to differ (abz8: 665, below the optimum 667), the gap to the paper's is in square brackets"
 )
-BATCHED = "† runs in batches; the time is a share of the batch's"
-PARTIAL = "* not all instances or seeds are recorded yet"
-UNSETTLED = (
-    "§ over a tenth of the group's reference makespans were beaten by these very runs: the gap is "
-    "to the best of both, and will grow when better references are found"
+MARK_NOTES = (
+    f"{BATCHED} runs in batches; the time is a share of the batch's",
+    f"{PARTIAL} not all instances or seeds are recorded yet",
+    f"{UNSETTLED} over a tenth of the group's reference makespans were beaten by these very runs: "
+    "the gap is to the best of both, and will grow when better references are found",
 )
 
 
@@ -130,7 +130,7 @@ def equal_seconds(scores: Scores, groups: Sequence[str]) -> Table:
         "gap in % to the best known makespans of today",
         (
             f"every run on {' or '.join(map(str, threads)) or 'no'} threads, one run at a time",
-            PARTIAL,
+            *MARK_NOTES,
         ),
     )
 
@@ -173,7 +173,7 @@ def _gap_table(
         title,
         tuple(tuple(column(group) for group in deck) for deck in decks),
         tuple(row for row in rows if row.cells),
-        notes=(*notes, BATCHED, PARTIAL, UNSETTLED),
+        notes=(*notes, *MARK_NOTES),
     )
 
 
@@ -215,9 +215,9 @@ def _cell(score: Score, decimals: int) -> Cell:
 
 def _marks(score: Score) -> str:
     return (
-        ("†" if score.batched else "")
-        + ("" if score.complete else "*")
-        + ("" if score.settled else "§")
+        (BATCHED if score.batched else "")
+        + ("" if score.complete else PARTIAL)
+        + ("" if score.settled else UNSETTLED)
     )
 
 
@@ -244,7 +244,7 @@ def _makespan_table(
         (tuple(columns),),
         tuple(row for row in rows if row.cells),
         "makespan",
-        (note, *notes, BATCHED, PARTIAL),
+        (note, *notes, *MARK_NOTES),
     )
 
 
@@ -278,7 +278,7 @@ def _measured_makespans(
                 seconds=mean(name, lambda run: run.seconds),
                 instances=1,
                 seeds=len(found[name]),
-                mark="†" if any(run.record.batch > 1 for run in found[name]) else "",
+                mark=BATCHED if any(run.record.batch > 1 for run in found[name]) else "",
             )
     if with_gap and len(cells) == len(instances):
         gap = statistics.fmean(mean(name, lambda run: run.gap) for name in instances)

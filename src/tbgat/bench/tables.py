@@ -9,12 +9,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["IMPOSSIBLE", "Cell", "Column", "Row", "Table", "clock", "csv_text", "latex", "markdown"]
+__all__ = [
+    "BATCHED",
+    "IMPOSSIBLE",
+    "PARTIAL",
+    "UNSETTLED",
+    "Cell",
+    "Column",
+    "Row",
+    "Table",
+    "clock",
+    "csv_text",
+    "latex",
+    "markdown",
+]
 
 Kind = Literal["published", "measured"]
 
+# Signs at figures; the note that explains one begins with it.
+BATCHED, PARTIAL, UNSETTLED = "†", "*", "§"
 # A published figure that no schedule can have.
 IMPOSSIBLE = "‡"
+MARKS = BATCHED + PARTIAL + UNSETTLED + IMPOSSIBLE
 
 CSV_HEADER = (
     *("table", "column", "method", "kind", "value", "spread", "seconds"),
@@ -87,7 +103,9 @@ class Table:
         if not measured or not any(decks):
             return None
         rows = tuple(row for row in self.rows if measured & set(row.cells))
-        return Table(self.name, self.title, tuple(filter(None, decks)), rows, self.unit, self.notes)
+        marks = "".join(row.cells[key].mark for row in rows for key in measured & set(row.cells))
+        notes = tuple(note for note in self.notes if note[0] not in MARKS or note[0] in marks)
+        return Table(self.name, self.title, tuple(filter(None, decks)), rows, self.unit, notes)
 
     def best(self, key: str) -> float | None:
         """Smallest value of a column among the rows that compete, as rounded."""
