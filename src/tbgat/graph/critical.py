@@ -7,7 +7,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 # Compiled functions: the arrays are described once, in Arrays.
 
-from tbgat.graph.compiled import lean_kernel, random_below
+from tbgat.graph.compiled import inner_kernel, random_below
 
 __all__ = [
     "critical_path",
@@ -23,7 +23,7 @@ __all__ = [
 _NO_PATH = -(1 << 60)
 
 
-@lean_kernel
+@inner_kernel
 def critical_path(g, b, random, path):
     """Walk back from the sink, choosing uniformly among tight predecessors.
 
@@ -58,7 +58,7 @@ def critical_path(g, b, random, path):
     return length
 
 
-@lean_kernel
+@inner_kernel
 def swap_estimate(g, u, v):
     """Length of the longest path through u or v once the machine runs v before u."""
     p_u = g.duration[u]
@@ -88,7 +88,7 @@ def swap_estimate(g, u, v):
     return max(head_v + p_v + tail_v, head_u + p_u + tail_u)
 
 
-@lean_kernel
+@inner_kernel
 def _longest_avoiding(g, b, hi, u, v, head):
     """Length of the longest path that touches neither u nor v; ``head`` is scratch space."""
     first = g.position[u]
@@ -116,7 +116,7 @@ def _longest_avoiding(g, b, hi, u, v, head):
     return result
 
 
-@lean_kernel
+@inner_kernel
 def makespan_after_swap(g, b, hi, u, v, head):
     """Exact makespan once adjacent u, v are swapped.
 
@@ -129,7 +129,7 @@ def makespan_after_swap(g, b, hi, u, v, head):
     return max(estimate, _longest_avoiding(g, b, hi, u, v, head))
 
 
-@lean_kernel
+@inner_kernel
 def path_between(g, u, v):
     """Whether a path leads from u to v besides their own arc: then a swap makes a cycle.
 
@@ -156,7 +156,7 @@ def path_between(g, u, v):
     return found
 
 
-@lean_kernel
+@inner_kernel
 def steps_since_made(g, b, u, v):
     """How many swaps ago the arc u -> v was made; 0 if not within memory."""
     size = g.memory_u.shape[1]
@@ -169,7 +169,7 @@ def steps_since_made(g, b, u, v):
     return 0
 
 
-@lean_kernel
+@inner_kernel
 def _add_pair(g, lo, u, v, count):
     """Append the swap of u and v unless it is not allowed; return the new number of moves."""
     if g.job[u] == g.job[v] or path_between(g, u, v):
@@ -179,7 +179,7 @@ def _add_pair(g, lo, u, v, count):
     return count + 1
 
 
-@lean_kernel
+@inner_kernel
 def n5_pairs(g, b, random, path):
     """List the N5 moves of one random critical path without judging them; return their number.
 
@@ -214,7 +214,7 @@ def n5_pairs(g, b, random, path):
     return count
 
 
-@lean_kernel
+@inner_kernel
 def n5_moves(g, b, random, path, head):
     """List the N5 moves of one random critical path with exact makespan and age of each."""
     lo = g.offset[b]
@@ -227,7 +227,7 @@ def n5_moves(g, b, random, path, head):
     return count
 
 
-@lean_kernel
+@inner_kernel
 def one_machine_or_one_job(g, b):
     """Whether the recorded path stays on one machine or in one job: then no schedule is shorter.
 

@@ -7,12 +7,12 @@ operations ``lo .. hi - 1`` of one solution, and follows that solution's topolog
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 # Compiled functions: the arrays are described once, in GraphBatch.
 
-from tbgat.graph.compiled import lean_kernel
+from tbgat.graph.compiled import inner_kernel
 
 __all__ = ["fill_heads", "fill_levels", "fill_tails", "sort_topologically"]
 
 
-@lean_kernel
+@inner_kernel
 def sort_topologically(lo, hi, job_pred, job_succ, machine_pred, machine_succ, order, position):
     """Fill ``order`` and ``position`` by Kahn's algorithm; return how many operations it reached.
 
@@ -40,7 +40,7 @@ def sort_topologically(lo, hi, job_pred, job_succ, machine_pred, machine_succ, o
     return done - lo
 
 
-@lean_kernel
+@inner_kernel
 def fill_heads(first, hi, order, duration, job_pred, machine_pred, est):
     """Set EST along ``order[first:hi]``: the largest EST + duration of the predecessors (Eq. 1)."""
     for i in range(first, hi):
@@ -55,7 +55,7 @@ def fill_heads(first, hi, order, duration, job_pred, machine_pred, est):
         est[x] = start
 
 
-@lean_kernel
+@inner_kernel
 def fill_tails(lo, last, order, duration, job_succ, machine_succ, tail):
     """Set the longest path from the end of x to the sink, along ``order[lo:last]`` backwards.
 
@@ -73,7 +73,7 @@ def fill_tails(lo, last, order, duration, job_succ, machine_succ, tail):
         tail[x] = rest
 
 
-@lean_kernel
+@inner_kernel
 def fill_levels(lo, hi, order, job_pred, job_succ, machine_pred, machine_succ, level, back_level):
     """Set both topological sorts in arcs of the longest path; return the level of the sink.
 

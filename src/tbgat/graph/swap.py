@@ -9,7 +9,7 @@ of the solution at which it had to stop.
 
 import numpy as np
 
-from tbgat.graph.compiled import kernel, lean_kernel
+from tbgat.graph.compiled import inner_kernel, kernel, lean_kernel
 from tbgat.graph.critical import n5_moves, one_machine_or_one_job
 from tbgat.graph.evaluate import fill_heads, fill_levels, fill_tails, sort_topologically
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-@lean_kernel
+@inner_kernel
 def swap_adjacent(g, b, u, v, buffer):
     """Let the machine run v before u, where v follows u now; keep order, heads and tails exact.
 
@@ -86,7 +86,7 @@ def swap_adjacent(g, b, u, v, buffer):
     return True
 
 
-@lean_kernel
+@inner_kernel
 def _update_heads(g, first, last):
     """Recompute EST along the order from ``first`` to at least ``last``.
 
@@ -113,7 +113,7 @@ def _update_heads(g, first, last):
                 last = max(last, g.position[y])
 
 
-@lean_kernel
+@inner_kernel
 def _update_tails(g, last, first):
     """Recompute tails against the order from ``last`` down to at least ``first``."""
     i = last
@@ -137,7 +137,7 @@ def _update_tails(g, last, first):
                 first = min(first, g.position[y])
 
 
-@lean_kernel
+@inner_kernel
 def set_makespan(g, b):
     """Read the makespan off the last operations of the jobs."""
     longest = 0

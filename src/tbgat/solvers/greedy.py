@@ -6,7 +6,7 @@ A restart counts as one step.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 # Compiled functions: their arrays are described in Arrays and Memory.
 
-from tbgat.graph.compiled import lean_kernel, random_below
+from tbgat.graph.compiled import inner_kernel, lean_kernel, random_below
 from tbgat.graph.critical import n5_moves, one_machine_or_one_job
 from tbgat.graph.swap import swap_adjacent
 from tbgat.search.local_search import local_search
@@ -30,7 +30,7 @@ def solve(task: Task) -> Outcome:
     return local_search(task, walks(task, greedy_steps), [story])
 
 
-@lean_kernel
+@inner_kernel
 def _best_move(g, t, count):
     """Pick a move of smallest makespan, at random among equals; -1 if none improves."""
     chosen = -1
@@ -49,7 +49,7 @@ def _best_move(g, t, count):
     return chosen
 
 
-@lean_kernel
+@inner_kernel
 def _restart(g, t):
     """Start again from a random schedule without delay: always some operation that starts first."""
     n = g.offset[1]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tbgat.graph.compiled import lean_kernel, random_below
+from tbgat.graph.compiled import inner_kernel, random_below
 from tbgat.graph.evaluate import fill_heads, fill_tails
 from tbgat.graph.state import GraphBatch, random_states
 from tbgat.graph.swap import set_makespan, swap_adjacent
@@ -63,7 +63,7 @@ class Memory(NamedTuple):
     free_from: npt.NDArray[np.int64]  # per machine
 
 
-@lean_kernel
+@inner_kernel
 def record(g, t):
     """Note the solution as the best so far."""
     for x in range(g.offset[1]):
@@ -75,13 +75,13 @@ def record(g, t):
     t.state[LOGGED] = at + 1
 
 
-@lean_kernel
+@inner_kernel
 def must_pause(t, target):
     """Whether the loop must go back to Python: the target is met, or the log is full."""
     return t.state[BEST] <= target or t.state[LOGGED] == len(t.log)
 
 
-@lean_kernel
+@inner_kernel
 def load_order(g, t, row):
     """Take over the solution kept in ``row``: machines run as the linear order says."""
     n = g.offset[1]
@@ -104,7 +104,7 @@ def load_order(g, t, row):
     g.swaps[0] = 0
 
 
-@lean_kernel
+@inner_kernel
 def shake(g, t):
     """Swap some adjacent pair, critical or not; False if all neighbours are of one job.
 
@@ -116,7 +116,7 @@ def shake(g, t):
     n = g.offset[1]
     first = random_below(t.random, 0, n)
     for k in range(n):
-        u = (first + k) % n
+        u = g.order[(first + k) % n]
         v = g.machine_succ[u]
         if v >= 0 and g.job[u] != g.job[v] and swap_adjacent(g, 0, u, v, t.buffer):
             return True

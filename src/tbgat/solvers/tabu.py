@@ -12,7 +12,7 @@ A fast taboo search algorithm for the job shop problem, Management Science 42 (1
 # Compiled functions: their arrays are described in Arrays and Memory.
 
 from tbgat.errors import UsageError
-from tbgat.graph.compiled import lean_kernel, random_below
+from tbgat.graph.compiled import inner_kernel, lean_kernel, random_below
 from tbgat.graph.critical import (
     makespan_after_swap,
     n5_pairs,
@@ -93,7 +93,7 @@ def tenure_range(task: Task) -> tuple[int, int]:
     return int(0.6 * length), int(1.5 * length)
 
 
-@lean_kernel
+@inner_kernel
 def _is_tabu(g, u, v, tenure):
     """Whether one of the latest ``tenure`` swaps made the arc u -> v."""
     size = g.memory_u.shape[1]
@@ -110,7 +110,7 @@ def _is_tabu(g, u, v, tenure):
 _TABU, _OUT, _EXACT = 1, 2, 4
 
 
-@lean_kernel
+@inner_kernel
 def _choose(g, t, count):
     """Pick a move of smallest exact makespan among those that are not tabu or beat the best.
 
@@ -158,7 +158,7 @@ def _choose(g, t, count):
         g.move_age[doubtful] |= _EXACT
 
 
-@lean_kernel
+@inner_kernel
 def _keep(g, t):
     """Put the solution among the elites, in place of the worst when they are full."""
     row = t.state[ELITES]
@@ -174,7 +174,7 @@ def _keep(g, t):
         t.kept_order[row, i] = g.order[i]
 
 
-@lean_kernel
+@inner_kernel
 def _new_round(g, t):
     """Go back to an elite solution, to leave it by random moves."""
     row = random_below(t.random, 0, t.state[ELITES])
