@@ -195,6 +195,8 @@ def _latex_cell(table: Table, row: Row, key: str) -> str:
         text = f"\\textbf{{{text}}}"
     if cell.spread is not None:
         text += f"$\\pm${cell.spread:.{max(cell.decimals, 1)}f}"
+    if cell.paper is not None:
+        text += f" [{cell.paper:.{cell.decimals}f}]"
     return f"{text} & {clock(cell.seconds) if cell.seconds is not None else ''}"
 
 

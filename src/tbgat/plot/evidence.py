@@ -88,7 +88,7 @@ def step_times(ax: Axes, rows: Sequence[Mapping[str, Any]], *, across: str) -> N
 def write_figures(
     scores: Scores, folder: Path, *, training: Path | None = None, speed: Path | None = None
 ) -> list[Path]:
-    """Draw what there are data for.
+    """Draw what there are data for; mean gaps over Taillard's groups, or all if none is there.
 
     Parameters
     ----------
@@ -99,13 +99,13 @@ def write_figures(
     """
     written = []
     taillard = PAPER_GROUPS[0][:8]
-    for across, curves in (
-        ("steps", step_curves(scores, taillard)),
-        ("seconds", second_curves(scores, taillard)),
-    ):
+    measured = list(dict.fromkeys(record.group for record in scores.records))
+    for across, points in (("steps", step_curves), ("seconds", second_curves)):
+        classic = points(scores, taillard)
+        curves = classic or points(scores, measured)
         if curves:
             figure = new_figure(SIZE)
-            published = _published_steps(taillard) if across == "steps" else {}
+            published = _published_steps(taillard) if classic and across == "steps" else {}
             gap_curves(figure.subplots(), curves, published, across=across)
             written.append(write_figure(figure, folder / f"gap-{across}.png"))
     if training is not None:
