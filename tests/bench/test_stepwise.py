@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tbgat import library
@@ -23,3 +25,23 @@ def test_a_run_of_fewer_steps_is_the_beginning_of_a_longer_one(method: str) -> N
         for steps in (100, 500, 2000):
             shorter = run(steps)
             assert shorter.makespan == longest.makespan_at(steps=steps)
+
+
+def test_the_network_too_and_its_weights_are_in_the_record(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from tbgat.policy.network import TBGAT, NetworkConfig
+    from tbgat.policy.weights import save_weights
+
+    torch.manual_seed(0)
+    network = TBGAT(NetworkConfig(heads=1, width=8, hidden=(8,)))
+    for size in ("10x5", "15x5"):
+        save_weights(tmp_path / f"{size}.safetensors", network, {"sizes": [size]})
+    method = MethodSpec("tbgat", {"weights": str(tmp_path)})
+    cases = tuple(Case("la", "la10x5", library.load(f"la0{n}")) for n in (1, 2, 3))
+    found = {n: run_job(Job(cases, method, Budget(n), 1, 5)) for n in (20, 60)}
+    for short, longest in zip(found[20], found[60], strict=True):
+        assert short.makespan == longest.makespan_at(steps=20)
+        assert short.batch == 3
+        assert short.weights["name"].endswith("10x5.safetensors")
+        assert len(short.weights["sha256"]) == 16
+    assert found[60][0].makespan < found[60][0].history[0].makespan

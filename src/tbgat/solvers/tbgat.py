@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tbgat.errors import MissingExtraError, UsageError
+from tbgat.instance import Instance
 from tbgat.search.task import Outcome, Task
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from tbgat.policy.protocol import Policy
 
-__all__ = ["DEFAULT_WEIGHTS", "prepare", "solve", "solve_many"]
+__all__ = ["DEFAULT_WEIGHTS", "prepare", "solve", "solve_many", "weights_of"]
 
 # Tried in this order when no weights are named.
 DEFAULT_WEIGHTS = ("tbgat-plus", "paper")
@@ -96,18 +97,31 @@ def solve_many(
     return [outcome for outcome in outcomes if outcome is not None]
 
 
+def weights_of(instance: Instance, weights: str | Path | None = None, **_: Any) -> dict[str, str]:
+    """Name and checksum of the weights an instance would be solved with."""
+    prepare()
+    from tbgat.policy.weights import read_card
+
+    path = _weights_file(instance, weights)
+    checksum = str(read_card(path).get("sha256", ""))
+    return {"name": f"{path.parent.name}/{path.name}", "sha256": checksum[:16]}
+
+
 def _by_weights(tasks: Sequence[Task], weights: str | Path | None) -> dict[Path, list[int]]:
     """Which file serves which tasks."""
+    groups: dict[Path, list[int]] = {}
+    for number, task in enumerate(tasks):
+        groups.setdefault(_weights_file(task.instance, weights), []).append(number)
+    return groups
+
+
+def _weights_file(instance: Instance, weights: str | Path | None) -> Path:
     from tbgat.policy.weights import find_weights, weight_sets
 
     if weights is None:
         shipped = weight_sets()
         weights = next((name for name in DEFAULT_WEIGHTS if name in shipped), DEFAULT_WEIGHTS[0])
-    groups: dict[Path, list[int]] = {}
-    for number, task in enumerate(tasks):
-        size = task.instance.num_jobs, task.instance.num_machines
-        groups.setdefault(find_weights(weights, size), []).append(number)
-    return groups
+    return find_weights(weights, (instance.num_jobs, instance.num_machines))
 
 
 def _network_policy(path: Path, device: str, threads: int) -> tuple[Policy, str]:
