@@ -1,0 +1,1 @@
+"""The learner: n-step REINFORCE, validation, resumable runs."""

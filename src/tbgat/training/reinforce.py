@@ -1,0 +1,218 @@
+"""n-step REINFORCE with entropy (Algorithm 1 of the paper), to be read beside it.
+
+Roll-outs run without gradients. After every n steps, only the solutions whose window earned a
+return that is not constant are evaluated again with gradients: for all others the normalised
+return is zero, and what Algorithm 1 would add is their entropy term alone, of weight 1e-5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from tbgat import generate
+from tbgat.dispatching import dispatch_starts
+from tbgat.graph.state import GraphBatch, random_states
+from tbgat.instance import Instance
+from tbgat.policy.features import Observation, observe
+from tbgat.policy.moves import choose_moves, entropies, log_probabilities
+from tbgat.policy.network import TBGAT
+from tbgat.schedule import Schedule
+from tbgat.training.config import TrainingConfig
+
+__all__ = ["Episode", "Window", "learn", "normalised_returns", "run_batch", "window_gradient"]
+
+Float = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
+
+# States per backward pass: large enough for fast products, small enough for the cache.
+CHUNK = 64
+
+
+@dataclass(frozen=True)
+class Window:
+    """n steps of a batch of B solutions: what was seen, done and earned.
+
+    Attributes
+    ----------
+    observations
+        One per step, each of B states.
+    actions
+        n x B: index of the chosen move among the moves of its state, -1 where none was left.
+    rewards
+        n x B.
+    """
+
+    observations: tuple[Observation, ...]
+    actions: Int64
+    rewards: Int64
+
+
+class Episode:
+    """A batch of instances under local search by the policy, starting from FDD/MWKR.
+
+    Parameters
+    ----------
+    rng
+        Breaks ties of the rule, seeds the critical paths and draws the moves.
+    """
+
+    def __init__(
+        self,
+        instances: Sequence[Instance],
+        rng: np.random.Generator,
+        *,
+        move_features: Sequence[str],
+        threads: int = 1,
+    ) -> None:
+        schedules = [Schedule.from_starts(i, dispatch_starts(i, rng=rng)) for i in instances]
+        self.batch = GraphBatch.from_schedules(instances, schedules, threads=threads)
+        self.best: Int64 = self.batch.arrays.makespan.copy()
+        self._paths = random_states(len(instances), rng)
+        self._choices = rng
+        self._move_features = tuple(move_features)
+
+    def window(self, policy: TBGAT, count: int) -> Window:
+        """Make ``count`` moves in every solution that has one, without gradients, and keep them."""
+        observations, actions, rewards = [], [], []
+        for _ in range(count):
+            seen, chosen, reward = self.step(policy)
+            observations.append(seen)
+            actions.append(np.where(chosen >= 0, chosen - seen.move_offsets[:-1], -1))
+            rewards.append(reward)
+        return Window(tuple(observations), np.stack(actions), np.stack(rewards))
+
+    def search(self, policy: TBGAT, count: int) -> None:
+        """Make ``count`` moves, only for the best makespans."""
+        for _ in range(count):
+            self.step(policy)
+
+    def step(self, policy: TBGAT) -> tuple[Observation, Int64, Int64]:
+        """One move: what was seen, the flat index of the move chosen (-1: none), the reward."""
+        self.batch.neighbourhood(self._paths)
+        self.batch.levels()
+        seen = observe(self.batch, self._move_features, self.best)
+        with torch.no_grad():
+            scores = policy(seen).cpu().numpy()
+        chosen = choose_moves(scores, seen.move_offsets, self._choices)
+        return seen, chosen, self._move(seen, chosen)
+
+    def _move(self, seen: Observation, chosen: Int64) -> Int64:
+        """Make the chosen moves; the reward is what the best makespan falls by, else 0."""
+        if len(seen.move_u):
+            self.batch.swap(np.where(chosen >= 0, seen.move_u[chosen], -1), seen.move_v[chosen])
+        reward = np.maximum(self.best - self.batch.arrays.makespan, 0)
+        self.best = self.best - reward
+        return reward
+
+
+def normalised_returns(rewards: npt.ArrayLike) -> Float:
+    """Sum the rewards still to come in the window (gamma = 1), to mean 0 and deviation 1.
+
+    Steps run along the first axis. A window whose returns are all equal has none to compare: zero.
+    """
+    r = np.asarray(rewards, dtype=np.float64)
+    returns = np.cumsum(r[::-1], axis=0)[::-1]
+    spread = returns.std(axis=0, ddof=1) if len(r) > 1 else np.zeros(r.shape[1:])
+    centred = returns - returns.mean(axis=0)
+    return np.where(spread > 0, centred / np.where(spread > 0, spread, 1.0), 0.0)
+
+
+def window_gradient(
+    policy: TBGAT, window: Window, *, entropy: float, literal: bool = False
+) -> tuple[float, float]:
+    """Add the gradient of the loss of a window to the policy's; return loss and mean entropy.
+
+    The loss is ``- sum over steps of (log pi * R + EC * entropy)``, mean over the batch.
+    """
+    returns = normalised_returns(window.rewards)
+    states = len(window.observations[0])
+    wanted = np.arange(states) if literal else np.flatnonzero((returns != 0).any(axis=0))
+    loss_sum = entropy_sum = 0.0
+    counted = 0
+    for seen, actions, weights in _chunks(window, returns, wanted):
+        log_pi = log_probabilities(policy(seen), seen.move_offsets)
+        chosen = log_pi[torch.from_numpy(seen.move_offsets[:-1] + actions)]
+        gain = (chosen * torch.from_numpy(weights).to(chosen)).sum()
+        disorder = entropies(log_pi, seen.move_offsets).sum()
+        loss = -(gain + entropy * disorder) / states
+        loss.backward()  # type: ignore[no-untyped-call]  # torch
+        loss_sum += float(loss.detach())
+        entropy_sum += float(disorder.detach())
+        counted += len(seen)
+    return loss_sum, entropy_sum / max(1, counted)
+
+
+def _chunks(
+    window: Window, returns: Float, wanted: Int64
+) -> Iterator[tuple[Observation, Int64, Float]]:
+    """Cut the wanted states of all steps that still had a move into small joint batches."""
+    parts: list[Observation] = []
+    actions: list[Int64] = []
+    weights: list[Float] = []
+    for step, seen in enumerate(window.observations):
+        alive = wanted[window.actions[step, wanted] >= 0]
+        for begin in range(0, len(alive), CHUNK):
+            some = alive[begin : begin + CHUNK]
+            parts.append(seen.select(some))
+            actions.append(window.actions[step, some])
+            weights.append(returns[step, some])
+            if sum(len(part) for part in parts) >= CHUNK:
+                yield (
+                    Observation.concatenate(parts),
+                    np.concatenate(actions),
+                    np.concatenate(weights),
+                )
+                parts, actions, weights = [], [], []
+    if parts:
+        yield Observation.concatenate(parts), np.concatenate(actions), np.concatenate(weights)
+
+
+def learn(
+    policy: TBGAT, optimiser: torch.optim.Optimizer, window: Window, config: TrainingConfig
+) -> tuple[float, float]:
+    """One update of the policy from one window (the innermost lines of Algorithm 1)."""
+    optimiser.zero_grad(set_to_none=False)
+    measured = window_gradient(policy, window, entropy=config.entropy, literal=config.literal)
+    if config.clip:
+        torch.nn.utils.clip_grad_norm_(policy.parameters(), config.clip)
+    optimiser.step()
+    return measured
+
+
+def run_batch(
+    policy: TBGAT,
+    optimiser: torch.optim.Optimizer,
+    config: TrainingConfig,
+    number: int,
+    *,
+    threads: int = 1,
+) -> dict[str, float]:
+    """Train on batch ``number``: fresh instances, T steps, an update after every n of them.
+
+    Everything random is drawn from the seed and the number, so a batch can be repeated alone.
+    """
+    rng = np.random.default_rng([config.seed, number])
+    instances = [generate.uniform(jobs, machines, rng) for jobs, machines in config.size_of(number)]
+    for group in optimiser.param_groups:
+        group["lr"] = config.rate(number)
+    episode = Episode(instances, rng, move_features=policy.config.move_features, threads=threads)
+    first = episode.best.copy()
+    losses, entropies, earning = [], [], []
+    for begin in range(0, config.steps, config.window):
+        window = episode.window(policy, min(config.window, config.steps - begin))
+        loss, entropy = learn(policy, optimiser, window, config)
+        losses.append(loss)
+        entropies.append(entropy)
+        earning.append(float((window.rewards > 0).any(axis=0).mean()))
+    return {
+        "loss": float(np.mean(losses)),
+        "entropy": float(np.mean(entropies)),
+        "earning": float(np.mean(earning)),
+        "gain": float(np.mean(1.0 - episode.best / first)),
+        "lr": config.rate(number),
+    }

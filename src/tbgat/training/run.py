@@ -1,0 +1,160 @@
+"""A training run in a folder: resumable at any moment, logged, the best weights kept.
+
+The folder holds ``config.json``, ``state.safetensors`` (weights, optimiser, position; replaced
+whole after every batch), ``log.jsonl`` (a line per batch) and ``best.safetensors`` with its card.
+A batch depends on the seed and its number alone, so a run that was killed repeats at most one batch
+and ends with the weights of a run that was not.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tbgat.errors import UsageError
+from tbgat.policy.network import PRESETS, TBGAT
+from tbgat.policy.weights import load_weights, save_weights
+from tbgat.training.checkpoint import load_state, save_state, write_atomically
+from tbgat.training.config import TrainingConfig
+from tbgat.training.reinforce import run_batch
+from tbgat.training.validate import validate, validation_sets
+
+__all__ = ["TrainingRun", "train"]
+
+Listener = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class TrainingRun:
+    """The folder and what is in it."""
+
+    folder: Path
+    config: TrainingConfig
+    policy: TBGAT
+    optimiser: torch.optim.Adam
+    batch: int = 0
+    seconds: float = 0.0
+    best_gap: float = float("inf")
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def start(
+        cls, folder: Path, config: TrainingConfig, *, init: str | None = None, device: str = "cpu"
+    ) -> TrainingRun:
+        """Begin in an empty folder, from random weights or from ``init`` (a name or a file)."""
+        if (folder / "state.safetensors").exists():
+            raise UsageError(f"{folder} holds a training run already: go on with --resume")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be used: {error.strerror}") from None
+        policy = _network(config)
+        if init is not None:
+            load_weights(init, into=policy)
+        run = cls(folder, config, policy.to(device), _adam(policy, config))
+        write_atomically(folder / "config.json", json.dumps(config.to_dict(), indent=1).encode())
+        run.save()
+        return run
+
+    @classmethod
+    def resume(cls, folder: Path, *, device: str = "cpu") -> TrainingRun:
+        """Go on where the folder's last complete batch ended."""
+        try:
+            config = TrainingConfig.from_dict(json.loads((folder / "config.json").read_text()))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise UsageError(f"{folder} holds no training run: {error}") from None
+        policy = _network(config)
+        optimiser = _adam(policy, config)
+        position = load_state(folder / "state.safetensors", policy, optimiser)
+        policy.to(device)
+        run = cls(folder, config, policy, optimiser, **position)
+        run.history = [r for r in _read_log(folder / "log.jsonl") if r["batch"] <= run.batch]
+        run._write_log()
+        return run
+
+    def advance(self, *, threads: int = 1) -> dict[str, Any]:
+        """Train on the next batch, validate where it is due, log, save."""
+        started = time.monotonic()
+        record: dict[str, Any] = dict(
+            run_batch(self.policy, self.optimiser, self.config, self.batch, threads=threads)
+        )
+        self.batch += 1
+        record |= {"batch": self.batch, "instances": self.batch * self.config.batch}
+        last = self.batch == self.config.batches
+        if self.config.validation and (last or self.batch % self.config.validate_every == 0):
+            record |= self._validate(threads)
+        self.seconds += time.monotonic() - started
+        record["seconds"] = self.seconds
+        self.history.append(record)
+        self._write_log()
+        self.save()
+        return record
+
+    def save(self) -> None:
+        """Replace the state on disk."""
+        position = {"batch": self.batch, "seconds": self.seconds, "best_gap": self.best_gap}
+        save_state(self.folder / "state.safetensors", self.policy, self.optimiser, position)
+
+    def _validate(self, threads: int) -> dict[str, Any]:
+        sets = validation_sets(self.config.sizes, self.config.validation)
+        found = validate(self.policy, sets, steps=self.config.steps, threads=threads)
+        result = {
+            "validation_gap": found.gap,
+            "validation_error": found.error,
+            "validation_gaps": found.gaps,
+        }
+        if found.gap < self.best_gap:
+            self.best_gap = found.gap
+            save_weights(self.folder / "best.safetensors", self.policy, self._card(found.gaps))
+        return result
+
+    def _card(self, gaps: dict[str, float]) -> dict[str, Any]:
+        return {
+            "preset": self.config.preset,
+            "sizes": [f"{j}x{m}" for j, m in self.config.sizes],
+            "instances": self.batch * self.config.batch,
+            "seed": self.config.seed,
+            "validation": {"steps": self.config.steps, "gap_percent": gaps},
+            "training": self.config.to_dict(),
+            "date": datetime.now(UTC).date().isoformat(),
+        }
+
+    def _write_log(self) -> None:
+        lines = "".join(json.dumps(record) + "\n" for record in self.history)
+        write_atomically(self.folder / "log.jsonl", lines.encode())
+
+
+def train(
+    run: TrainingRun, *, threads: int = 1, minutes: float | None = None, listen: Listener = print
+) -> None:
+    """Train to the end of the run, or for about ``minutes``; ``listen`` hears of every batch."""
+    end = float("inf") if minutes is None else time.monotonic() + 60.0 * minutes
+    torch.set_num_threads(threads)
+    while run.batch < run.config.batches and time.monotonic() < end:
+        listen(run.advance(threads=threads))
+
+
+def _network(config: TrainingConfig) -> TBGAT:
+    if config.preset not in PRESETS:
+        raise UsageError(f"unknown preset {config.preset!r}; known are {', '.join(PRESETS)}")
+    network = PRESETS[config.preset]
+    if config.move_features is not None:
+        network = network.replace(move_features=config.move_features)
+    return TBGAT(network, generator=torch.Generator().manual_seed(config.seed))
+
+
+def _adam(policy: TBGAT, config: TrainingConfig) -> torch.optim.Adam:
+    return torch.optim.Adam(policy.parameters(), lr=config.lr)
+
+
+def _read_log(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines()]

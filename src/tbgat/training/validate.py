@@ -1,0 +1,64 @@
+"""How good a policy is: its mean gap on a fixed set that nobody reports on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tbgat.library.sets import InstanceSet, load_set
+from tbgat.policy.network import TBGAT
+from tbgat.generate.sizes import Sizes
+from tbgat.training.reinforce import Episode
+
+__all__ = ["Validation", "validate", "validation_sets"]
+
+# Solutions searched side by side: enough for fast products, little memory.
+TOGETHER = 64
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Mean gap in percent to the references, per size and over all."""
+
+    gaps: dict[str, float]
+    error: float
+
+    @property
+    def gap(self) -> float:
+        """Mean over the sizes."""
+        return float(np.mean(list(self.gaps.values())))
+
+
+def validation_sets(sizes: Sizes, count: int) -> list[InstanceSet]:
+    """The shipped validation instances of these sizes; the nearest size where one is missing."""
+    shipped = load_set("validation")
+    chosen = []
+    for jobs, machines in dict.fromkeys(sizes):
+        size = min(shipped, key=lambda s: (abs(s[0] - jobs) + abs(s[1] - machines), s))
+        if shipped[size].head(count) not in chosen:
+            chosen.append(shipped[size].head(count))
+    return chosen
+
+
+def validate(
+    policy: TBGAT, sets: Sequence[InstanceSet], *, steps: int, seed: int = 0, threads: int = 1
+) -> Validation:
+    """Search every instance once with sampled moves; the same seed draws the same noise."""
+    gaps, spread = {}, []
+    for group in sets:
+        found = []
+        for begin in range(0, len(group.instances), TOGETHER):
+            episode = Episode(
+                group.instances[begin : begin + TOGETHER],
+                np.random.default_rng([seed, begin]),
+                move_features=policy.config.move_features,
+                threads=threads,
+            )
+            episode.search(policy, steps)
+            found.append(episode.best)
+        percent = 100.0 * (np.concatenate(found) / group.makespans - 1.0)
+        gaps[f"{group.size[0]}x{group.size[1]}"] = float(percent.mean())
+        spread.append(percent.var(ddof=1) / len(percent) if len(percent) > 1 else 0.0)
+    return Validation(gaps, float(np.sqrt(np.sum(spread)) / max(1, len(spread))))
