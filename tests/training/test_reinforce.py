@@ -10,10 +10,10 @@ from tbgat.training.config import TrainingConfig
 from tbgat.training.reinforce import Episode, learn, normalised_returns, run_batch, window_gradient
 
 
-def episode(count=6, size=(6, 5), seed=3, features=("recent",)):
+def episode(count=6, size=(6, 5), seed=3):
     rng = np.random.default_rng(seed)
     instances = [generate.uniform(*size, rng) for _ in range(count)]
-    return Episode(instances, rng, move_features=features)
+    return Episode(instances, rng)
 
 
 def tiny(seed=0):
@@ -24,11 +24,7 @@ def gradient(policy):
     return torch.cat([p.grad.flatten() for p in policy.parameters()])
 
 
-@given(
-    st.lists(
-        st.lists(st.integers(0, 50), min_size=3, max_size=3), min_size=1, max_size=12
-    )
-)
+@given(st.lists(st.lists(st.integers(0, 50), min_size=3, max_size=3), min_size=1, max_size=12))
 def test_returns_are_suffix_sums_with_mean_zero_and_deviation_one(rewards):
     found = normalised_returns(rewards)
     for column in range(3):
@@ -41,7 +37,7 @@ def test_returns_are_suffix_sums_with_mean_zero_and_deviation_one(rewards):
 
 
 def test_rewards_add_up_to_what_the_best_makespan_lost():
-    policy, search = tiny(), episode(features=tiny().config.move_features)
+    policy, search = tiny(), episode()
     before = search.best.copy()
     window = search.window(policy, 40)
     assert (window.rewards >= 0).all()
@@ -52,7 +48,7 @@ def test_rewards_add_up_to_what_the_best_makespan_lost():
 
 def test_skipping_windows_without_return_changes_no_gradient_without_entropy():
     policy = tiny()
-    window = episode(count=12, features=policy.config.move_features).window(policy, 10)
+    window = episode(count=12).window(policy, 10)
     skipped = (normalised_returns(window.rewards) == 0).all(axis=0)
     assert skipped.any()
     assert not skipped.all()
@@ -65,7 +61,7 @@ def test_skipping_windows_without_return_changes_no_gradient_without_entropy():
 
 def test_gradient_is_that_of_the_loss_as_algorithm_1_writes_it():
     policy = tiny()
-    search = episode(count=4, features=policy.config.move_features)
+    search = episode(count=4)
     window = search.window(policy, 5)
     returns = normalised_returns(window.rewards)
     total = torch.zeros(())
@@ -87,7 +83,7 @@ def test_gradient_is_that_of_the_loss_as_algorithm_1_writes_it():
 
 def test_an_update_makes_rewarded_moves_likelier():
     policy = tiny()
-    window = episode(count=12, features=policy.config.move_features).window(policy, 10)
+    window = episode(count=12).window(policy, 10)
     config = TrainingConfig(preset="tiny", lr=1e-3, entropy=0.0)
     optimiser = torch.optim.Adam(policy.parameters(), lr=1e-3)
     losses = [learn(policy, optimiser, window, config)[0] for _ in range(5)]

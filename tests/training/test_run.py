@@ -15,8 +15,21 @@ from tbgat.training.config import TrainingConfig
 from tbgat.training.run import TrainingRun, train
 
 COMMAND = [sys.executable, "-m", "tbgat", "train"]
-SMALL = "--preset tiny --sizes 4x4,5x4 --batch 4 --steps 30 --instances 24 --lr 1e-3".split()
-QUIET = "--validation 4 --validate-every 2 --threads 1 --seed 9".split()
+SMALL = [
+    "--preset",
+    "tiny",
+    "--sizes",
+    "4x4,5x4",
+    "--batch",
+    "4",
+    "--steps",
+    "30",
+    "--instances",
+    "24",
+    "--lr",
+    "1e-3",
+]
+QUIET = ["--validation", "4", "--validate-every", "2", "--threads", "1", "--seed", "9"]
 
 
 def weights(folder):
@@ -68,7 +81,12 @@ def test_kill_at_random_moments_and_resume_ends_with_the_same_weights(tmp_path):
 
 def test_a_run_validates_keeps_the_best_and_counts(tmp_path):
     config = TrainingConfig(
-        sizes=((4, 4),), preset="tiny", batch=2, instances=8, steps=10, validate_every=2,
+        sizes=((4, 4),),
+        preset="tiny",
+        batch=2,
+        instances=8,
+        steps=10,
+        validate_every=2,
         validation=3,
     )
     run = TrainingRun.start(tmp_path / "run", config)

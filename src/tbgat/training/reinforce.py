@@ -19,6 +19,7 @@ from tbgat.dispatching import dispatch_starts
 from tbgat.graph.state import GraphBatch, random_states
 from tbgat.instance import Instance
 from tbgat.policy.features import Observation, observe
+from tbgat.policy.inference import MoveScores, Scorer
 from tbgat.policy.moves import choose_moves, entropies, log_probabilities
 from tbgat.policy.network import TBGAT
 from tbgat.schedule import Schedule
@@ -66,7 +67,6 @@ class Episode:
         instances: Sequence[Instance],
         rng: np.random.Generator,
         *,
-        move_features: Sequence[str],
         threads: int = 1,
     ) -> None:
         schedules = [Schedule.from_starts(i, dispatch_starts(i, rng=rng)) for i in instances]
@@ -74,40 +74,48 @@ class Episode:
         self.best: Int64 = self.batch.arrays.makespan.copy()
         self._paths = random_states(len(instances), rng)
         self._choices = rng
-        self._move_features = tuple(move_features)
+        self._threads = threads
 
     def window(self, policy: TBGAT, count: int) -> Window:
         """Make ``count`` moves in every solution that has one, without gradients, and keep them."""
-        observations, actions, rewards = [], [], []
+        observations: list[Observation] = []
+        actions, rewards = [], []
+        scorer = self.scorer(policy)
         for _ in range(count):
-            seen, chosen, reward = self.step(policy)
-            observations.append(seen)
-            actions.append(np.where(chosen >= 0, chosen - seen.move_offsets[:-1], -1))
+            chosen, moves, reward = self.step(scorer, observations)
+            actions.append(np.where(chosen >= 0, chosen - moves.offsets[:-1], -1))
             rewards.append(reward)
         return Window(tuple(observations), np.stack(actions), np.stack(rewards))
 
     def search(self, policy: TBGAT, count: int) -> None:
         """Make ``count`` moves, only for the best makespans."""
+        scorer = self.scorer(policy)
         for _ in range(count):
-            self.step(policy)
+            self.step(scorer)
 
-    def step(self, policy: TBGAT) -> tuple[Observation, Int64, Int64]:
-        """One move: what was seen, the flat index of the move chosen (-1: none), the reward."""
+    def scorer(self, policy: TBGAT) -> Scorer:
+        """The policy as it is now, ready to score these solutions."""
+        return Scorer(policy, self.batch, threads=self._threads)
+
+    def step(
+        self, scorer: Scorer, seen: list[Observation] | None = None
+    ) -> tuple[Int64, MoveScores, Int64]:
+        """One move: the flat index of the move chosen (-1: none), all moves, the reward.
+
+        Appends what the policy saw to ``seen`` if that is given.
+        """
         self.batch.neighbourhood(self._paths)
         self.batch.levels()
-        seen = observe(self.batch, self._move_features, self.best)
-        with torch.no_grad():
-            scores = policy(seen).cpu().numpy()
-        chosen = choose_moves(scores, seen.move_offsets, self._choices)
-        return seen, chosen, self._move(seen, chosen)
-
-    def _move(self, seen: Observation, chosen: Int64) -> Int64:
-        """Make the chosen moves; the reward is what the best makespan falls by, else 0."""
-        if len(seen.move_u):
-            self.batch.swap(np.where(chosen >= 0, seen.move_u[chosen], -1), seen.move_v[chosen])
+        if seen is not None:
+            seen.append(observe(self.batch, scorer.network.config.move_features, self.best))
+        moves = scorer(self.best)
+        chosen = choose_moves(moves.scores, moves.offsets, self._choices)
+        if len(moves.u):
+            self.batch.swap(np.where(chosen >= 0, moves.u[chosen], -1), moves.v[chosen])
+        # What the best makespan falls by, else 0.
         reward = np.maximum(self.best - self.batch.arrays.makespan, 0)
         self.best = self.best - reward
-        return reward
+        return chosen, moves, reward
 
 
 def normalised_returns(rewards: npt.ArrayLike) -> Float:
@@ -200,7 +208,7 @@ def run_batch(
     instances = [generate.uniform(jobs, machines, rng) for jobs, machines in config.size_of(number)]
     for group in optimiser.param_groups:
         group["lr"] = config.rate(number)
-    episode = Episode(instances, rng, move_features=policy.config.move_features, threads=threads)
+    episode = Episode(instances, rng, threads=threads)
     first = episode.best.copy()
     losses, entropies, earning = [], [], []
     for begin in range(0, config.steps, config.window):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tbgat.generate.sizes import Sizes
 from tbgat.library.sets import InstanceSet, load_set
 from tbgat.policy.network import TBGAT
-from tbgat.generate.sizes import Sizes
 from tbgat.training.reinforce import Episode
 
 __all__ = ["Validation", "validate", "validation_sets"]
@@ -53,7 +53,6 @@ def validate(
             episode = Episode(
                 group.instances[begin : begin + TOGETHER],
                 np.random.default_rng([seed, begin]),
-                move_features=policy.config.move_features,
                 threads=threads,
             )
             episode.search(policy, steps)
