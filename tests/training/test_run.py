@@ -15,20 +15,8 @@ from tbgat.training.config import TrainingConfig
 from tbgat.training.run import TrainingRun, train
 
 COMMAND = [sys.executable, "-m", "tbgat", "train"]
-SMALL = [
-    "--preset",
-    "tiny",
-    "--sizes",
-    "4x4,5x4",
-    "--batch",
-    "4",
-    "--steps",
-    "30",
-    "--instances",
-    "24",
-    "--lr",
-    "1e-3",
-]
+SMALL = ["--preset", "tiny", "--sizes", "4x4,5x4", "--batch", "4", "--steps", "30"]
+SMALL += ["--instances", "24", "--lr", "1e-3"]
 QUIET = ["--validation", "4", "--validate-every", "2", "--threads", "1", "--seed", "9"]
 
 
