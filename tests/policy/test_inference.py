@@ -37,7 +37,7 @@ def steps_agree(network, instances, steps=6, threads=1, seed=0):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("preset", ["paper", "small"])
+@pytest.mark.parametrize("preset", ["paper", "small", "plus"])
 def test_compiled_scores_equal_the_torch_network(preset, threads):
     instances = mixed_instances() * 2 if threads == 2 else mixed_instances()
     steps_agree(randomise(TBGAT(preset), 1), instances, threads=threads)

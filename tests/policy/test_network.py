@@ -97,7 +97,7 @@ def flat_gradients(network: TBGAT | PygNetwork) -> dict[str, torch.Tensor]:
     return found
 
 
-@pytest.mark.parametrize("preset", ["paper", "paper-nolabel", "small"])
+@pytest.mark.parametrize("preset", ["paper", "paper-nolabel", "small", "plus"])
 def test_whole_network_equals_gatconv(preset):
     network = randomise(TBGAT(preset), 4)
     seen = walk(mixed_instances(1), steps=6, names=PRESETS[preset].move_features)[1][-1]

@@ -20,6 +20,7 @@ __all__ = ["COMMANDS", "main"]
 # Command, and what ``tbgat --help`` says of it. The module is ``tbgat.cli.<command>``.
 COMMANDS: dict[str, str] = {
     "solve": "find short schedules and say what is proven about them",
+    "train": "train a policy, or draw learning curves",
     "bench": "run methods on benchmark suites and record every run",
     "report": "tables, comparisons and pictures from recorded runs",
     "instances": "list, show and export the 242 classic instances",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tbgat.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
+    from tbgat.generate.sizes import Sizes
     from tbgat.training.run import TrainingRun
 
 __all__ = ["add_arguments", "run"]
@@ -26,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--jobs", type=int, help="one size: number of jobs")
     add("--machines", type=int, help="one size: number of machines")
     add("--mixed", action="store_true", help="all sizes in every batch instead of taking turns")
-    add("--preset", default="paper", help="network: paper, paper-nolabel, small, tiny")
+    add("--preset", default="paper", help="network: paper, paper-nolabel, small, tiny, plus")
     add("--move-features", metavar="NAME,...", help="instead of the preset's ('' for none)")
     add("--init", metavar="WEIGHTS", help="start from these weights (name or file)")
     add("--lr", type=float, default=1e-5, help="learning rate")
@@ -59,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         current = TrainingRun.resume(args.out, device=args.device)
     else:
         current = TrainingRun.start(args.out, _config(args), init=args.init, device=args.device)
-    listeners = [_ProgressLine(current)]
+    listeners: list[Callable[[dict[str, Any]], None]] = [_ProgressLine(current)]
     if args.tensorboard:
         listeners.append(_TensorBoard(args.out))
 
@@ -87,7 +90,7 @@ def _config(args: argparse.Namespace) -> Any:
         raise UsageError("give --sizes, or --jobs and --machines, not both")
     if bool(args.jobs) != bool(args.machines):
         raise UsageError("--jobs and --machines go together")
-    sizes = ((10, 10),)
+    sizes: Sizes = ((10, 10),)
     if args.sizes:
         sizes = parse_sizes(args.sizes)
     elif args.jobs:
@@ -95,10 +98,10 @@ def _config(args: argparse.Namespace) -> Any:
     names = None
     if args.move_features is not None:
         names = tuple(word.strip() for word in args.move_features.split(",") if word.strip())
-    copied = ("mixed", "preset", "lr", "lr_end", "batch", "instances", "steps", "window", "entropy")
-    copied += ("clip", "seed", "literal", "validate_every", "validation")
-    options = {name: getattr(args, name) for name in copied}
-    return TrainingConfig(sizes=sizes, move_features=names, **options)
+    fields = {field.name for field in dataclasses.fields(TrainingConfig)}
+    given = {name: value for name, value in vars(args).items() if name in fields}
+    options = {**given, "sizes": sizes, "move_features": names}
+    return TrainingConfig(**options)
 
 
 class _ProgressLine:
@@ -144,9 +147,14 @@ class _TensorBoard:
 
 
 def _plot(folders: list[Path]) -> int:
-    from tbgat.plot.learning import save_learning
+    from tbgat.plot.curves import learning
+    from tbgat.plot.files import new_figure, write_figure
 
     target = folders[0] / "learning.png"
-    save_learning([folder / "log.jsonl" for folder in folders], target)
+    figure = new_figure((8, 5))
+    ax = figure.add_subplot()
+    for folder in folders:
+        learning(ax, folder / "log.jsonl", label=folder.name)
+    write_figure(figure, target)
     sys.stdout.write(f"{target}\n")
     return 0

@@ -19,7 +19,7 @@ from tbgat.policy.differentiable import embed_moves_and_graphs
 from tbgat.policy.features import Observation, check_move_features
 from tbgat.policy.structure import Structure
 
-__all__ = ["PRESETS", "TBGAT", "NetworkConfig"]
+__all__ = ["PRESETS", "PRIOR", "TBGAT", "NetworkConfig"]
 
 RAW_FEATURES = 3
 
@@ -40,6 +40,9 @@ class NetworkConfig:
         Hidden layers of the scoring network; if empty, 4, 2, 1 and 1/2 times the width.
     move_features
         Further inputs of the scoring network, see :data:`~tbgat.policy.features.MOVE_FEATURES`.
+    shortcut
+        Whether the move features also reach the score directly, by a linear map. It starts as a
+        soft tabu search (:data:`PRIOR`), which the rest of the network then learns to correct.
     """
 
     heads: int = 4
@@ -47,6 +50,7 @@ class NetworkConfig:
     layers: int = 3
     hidden: tuple[int, ...] = ()
     move_features: tuple[str, ...] = ("recent",)
+    shortcut: bool = False
 
     def __post_init__(self) -> None:
         if min(self.heads, self.width, self.layers, *self.hidden, 1) < 1 or self.width < 2:
@@ -78,11 +82,17 @@ class NetworkConfig:
 
 _THREE = ("recent", "makespan_change", "makespan_to_best")
 
+PRIOR = {"makespan_change": -6.0, "age": -3.0, "recent": -2.0}
+"""What the shortcut starts with: prefer short makespans, avoid what undoes a recent swap."""
+
 PRESETS: dict[str, NetworkConfig] = {
     "paper": NetworkConfig(),
     "paper-nolabel": NetworkConfig(move_features=()),
     "small": NetworkConfig(width=32, move_features=_THREE),
     "tiny": NetworkConfig(width=16, move_features=_THREE),
+    "plus": NetworkConfig(
+        width=32, move_features=(*_THREE, "age", "slack_before", "slack_after"), shortcut=True
+    ),
 }
 """Named sizes. ``paper`` has the recency label, as the runs behind the paper's figures had."""
 
@@ -118,6 +128,9 @@ class TBGAT(nn.Module):
         self.scoring = nn.ModuleList(
             _linear(a, b, generator) for a, b in itertools.pairwise(widths)
         )
+        if config.shortcut:
+            prior = [PRIOR.get(name, 0.0) for name in config.move_features]
+            self.shortcut = nn.Parameter(torch.tensor(prior))
 
     @property
     def layers(self) -> list[GraphAttention]:
@@ -183,11 +196,13 @@ class TBGAT(nn.Module):
         state = np.repeat(np.arange(len(observation)), observation.num_moves)
         pair = functional.linear(torch.cat([u, v], dim=1), torch.cat([parts[0], parts[2]], dim=1))
         x = pair + by_graph.index_select(0, self._tensor(state))
+        given = self._tensor(observation.move_features).to(x.dtype)
         if features:
-            x = x + functional.linear(self._tensor(observation.move_features).to(x.dtype), parts[4])
+            x = x + functional.linear(given, parts[4])
         for layer in rest:
             x = layer(torch.tanh(x))
-        return x.squeeze(1)
+        scores = x.squeeze(1)
+        return scores + given @ self.shortcut if self.config.shortcut else scores
 
     def _tensor(self, array: Any) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)

@@ -130,6 +130,7 @@ class Scoring:
         self.graph = (parts[1] + parts[3]).T.contiguous()
         self.features = parts[4].T.contiguous()
         self.bias = first.bias.detach().clone()
+        self.shortcut = network.shortcut.detach().clone() if network.config.shortcut else None
         self.rest = [
             (linear.weight.detach().T.contiguous(), linear.bias.detach().clone()) for linear in rest
         ]
@@ -155,4 +156,5 @@ class Scoring:
             x.addmm_(features, self.features)
         for weight, bias in self.rest:
             x = torch.addmm(bias, x.tanh_(), weight)
-        return x.squeeze(1)
+        scores = x.squeeze(1)
+        return scores if self.shortcut is None else scores.add_(features @ self.shortcut)

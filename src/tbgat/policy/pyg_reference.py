@@ -122,6 +122,7 @@ class PygNetwork(nn.Module):
             copy.load_state_dict(linear.state_dict())
             stack += [copy, nn.Tanh()]
         self.scoring = nn.Sequential(*stack[:-1])
+        self.shortcut = network.shortcut.detach().clone() if network.config.shortcut else None
 
     def forward(self, state: PygState) -> Tensor:
         """Score every move, flat."""
@@ -136,4 +137,5 @@ class PygNetwork(nn.Module):
         full = torch.cat([node, graph[state.graph]], dim=1)
         u, v = state.pairs
         scores: Tensor = self.scoring(torch.cat([full[u], full[v], state.move_features], dim=1))
-        return scores.squeeze(1)
+        scores = scores.squeeze(1)
+        return scores if self.shortcut is None else scores + state.move_features @ self.shortcut

@@ -186,6 +186,8 @@ def _shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
         shapes[f"scoring.{depth}.weight"] = (outputs, inputs)
         shapes[f"scoring.{depth}.bias"] = (outputs,)
         inputs = outputs
+    if config.shortcut:
+        shapes["shortcut"] = (len(config.move_features),)
     return shapes
 
 

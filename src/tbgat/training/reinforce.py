@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from tbgat import generate
 from tbgat.dispatching import dispatch_starts
@@ -22,6 +24,7 @@ from tbgat.policy.features import Observation, observe
 from tbgat.policy.inference import MoveScores, Scorer
 from tbgat.policy.moves import choose_moves, entropies, log_probabilities
 from tbgat.policy.network import TBGAT
+from tbgat.policy.threads import add_gradients
 from tbgat.schedule import Schedule
 from tbgat.training.config import TrainingConfig
 
@@ -131,7 +134,7 @@ def normalised_returns(rewards: npt.ArrayLike) -> Float:
 
 
 def window_gradient(
-    policy: TBGAT, window: Window, *, entropy: float, literal: bool = False
+    policy: TBGAT, window: Window, *, entropy: float, literal: bool = False, threads: int = 1
 ) -> tuple[float, float]:
     """Add the gradient of the loss of a window to the policy's; return loss and mean entropy.
 
@@ -140,19 +143,20 @@ def window_gradient(
     returns = normalised_returns(window.rewards)
     states = len(window.observations[0])
     wanted = np.arange(states) if literal else np.flatnonzero((returns != 0).any(axis=0))
-    loss_sum = entropy_sum = 0.0
-    counted = 0
-    for seen, actions, weights in _chunks(window, returns, wanted):
+    disorder: list[tuple[float, int]] = []
+
+    def loss(seen: Observation, actions: Int64, weights: Float) -> Tensor:
         log_pi = log_probabilities(policy(seen), seen.move_offsets)
         chosen = log_pi[torch.from_numpy(seen.move_offsets[:-1] + actions)]
         gain = (chosen * torch.from_numpy(weights).to(chosen)).sum()
-        disorder = entropies(log_pi, seen.move_offsets).sum()
-        loss = -(gain + entropy * disorder) / states
-        loss.backward()  # type: ignore[no-untyped-call]  # torch
-        loss_sum += float(loss.detach())
-        entropy_sum += float(disorder.detach())
-        counted += len(seen)
-    return loss_sum, entropy_sum / max(1, counted)
+        uncertainty = entropies(log_pi, seen.move_offsets).sum()
+        disorder.append((float(uncertainty.detach()), len(seen)))
+        return -(gain + entropy * uncertainty) / states
+
+    losses = [partial(loss, *chunk) for chunk in _chunks(window, returns, wanted)]
+    total = sum(add_gradients(policy, losses, threads))
+    counted = sum(count for _, count in disorder)
+    return total, sum(value for value, _ in disorder) / max(1, counted)
 
 
 def _chunks(
@@ -181,11 +185,17 @@ def _chunks(
 
 
 def learn(
-    policy: TBGAT, optimiser: torch.optim.Optimizer, window: Window, config: TrainingConfig
+    policy: TBGAT,
+    optimiser: torch.optim.Optimizer,
+    window: Window,
+    config: TrainingConfig,
+    threads: int = 1,
 ) -> tuple[float, float]:
     """One update of the policy from one window (the innermost lines of Algorithm 1)."""
     optimiser.zero_grad(set_to_none=False)
-    measured = window_gradient(policy, window, entropy=config.entropy, literal=config.literal)
+    measured = window_gradient(
+        policy, window, entropy=config.entropy, literal=config.literal, threads=threads
+    )
     if config.clip:
         torch.nn.utils.clip_grad_norm_(policy.parameters(), config.clip)
     optimiser.step()
@@ -213,7 +223,7 @@ def run_batch(
     losses, entropies, earning = [], [], []
     for begin in range(0, config.steps, config.window):
         window = episode.window(policy, min(config.window, config.steps - begin))
-        loss, entropy = learn(policy, optimiser, window, config)
+        loss, entropy = learn(policy, optimiser, window, config, threads)
         losses.append(loss)
         entropies.append(entropy)
         earning.append(float((window.rewards > 0).any(axis=0).mean()))
