@@ -7,6 +7,7 @@ import pytest
 from tbgat import library
 from tbgat.dispatching import dispatch
 from tbgat.errors import CycleError, UsageError
+from tbgat.graph.state import GraphBatch
 from tbgat.instance import Instance
 from tbgat.schedule import Schedule
 from tbgat.search.trace import CHOOSERS, analyse, make_move, record
@@ -117,6 +118,30 @@ def test_a_shop_without_moves_has_a_trace_of_one_position():
     assert (position.makespan, position.moves) == (5, ())
     with pytest.raises(UsageError, match="steps 0 to 0, not 1"):
         trace.position(1)
+
+
+def test_a_network_chooses_by_its_probabilities(ft10):
+    torch = pytest.importorskip("torch")
+    from tbgat.policy.features import observe
+    from tbgat.policy.network import TBGAT, NetworkConfig
+
+    config = NetworkConfig(heads=2, width=8, move_features=())
+    network = TBGAT(config, generator=torch.Generator().manual_seed(5))
+    trace = record(ft10, "network", steps=8, seed=1, start=dispatch(ft10), network=network)
+    assert len(trace.swaps) == 8
+    position = trace.position(5, network)
+    # The same through the network's general path, from scratch.
+    batch = GraphBatch([ft10], [position.schedule.machine_orders(ft10)])
+    batch.neighbourhood(np.array([trace.random[5]], dtype=np.uint64))
+    batch.levels()
+    with torch.inference_mode():
+        scores = network(observe(batch))
+    expected = scores.softmax(dim=0).numpy()
+    assert [move.policy for move in position.moves] == pytest.approx(expected.tolist(), abs=1e-4)
+    assert [move.probability for move in position.moves] == [m.policy for m in position.moves]
+    assert len({round(p, 6) for p in expected.tolist()}) > 1
+    with pytest.raises(UsageError, match="needs weights"):
+        trace.position(5)
 
 
 def test_an_unknown_chooser_is_refused(ft10):

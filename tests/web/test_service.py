@@ -107,6 +107,30 @@ def test_where_others_can_reach_it_a_token_is_demanded(start):
         assert client.get("/api/jobs").status_code == 200  # the cookie is there now
 
 
+def test_the_network_says_what_it_thinks_of_every_move(start, tmp_path):
+    torch = pytest.importorskip("torch")
+    from tbgat.policy.network import TBGAT, NetworkConfig
+    from tbgat.policy.weights import save_weights
+
+    network = TBGAT(NetworkConfig(heads=2, width=8), generator=torch.Generator().manual_seed(5))
+    file = tmp_path / "small.safetensors"
+    save_weights(file, network, {"sizes": ["10x10"]})
+    with start("--weights", str(file)).client() as client:
+        assert "network" in client.get("/api/service").json()["choosers"]
+        job = client.post("/api/jobs", json={"library": "ft10", "method": "dispatch"}).json()["id"]
+        wait_for(client, job)
+        assert client.post(f"/api/jobs/{job}/trace?chooser=network&steps=5").json()["steps"] == 5
+        position = client.get(f"/api/jobs/{job}/trace/network/3").json()
+        shares = [move["policy"] for move in position["moves"]]
+        assert sum(shares) == pytest.approx(1)
+        assert shares == [move["probability"] for move in position["moves"]]
+        start_times = {"start": position["start"]}
+        mine = client.post(f"/api/jobs/{job}/moves", json=start_times).json()
+        assert sum(move["policy"] for move in mine["moves"]) == pytest.approx(1)
+    done = run("--port", "0", "--weights", str(tmp_path / "missing.safetensors"))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
 def run(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "tbgat", "ui", *arguments],

@@ -24,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=os.environ.get("TBGAT_TOKEN"),
         help="demanded of every request (or TBGAT_TOKEN); made up when --host is not this computer",
     )
+    parser.add_argument(
+        "--weights",
+        metavar="SET",
+        help="network shown beside the moves: a set, folder or file (default: as method tbgat)",
+    )
     for name, text in (
         ("queue", "jobs that may wait"),
         ("workers", "jobs that run at a time"),
@@ -61,5 +66,12 @@ def run(args: argparse.Namespace) -> int:
         upload_bytes=args.upload_bytes,
         seconds=args.max_seconds,
     )
-    serve(host=args.host, port=args.port, database=args.database, token=args.token, limits=limits)
+    serve(
+        host=args.host,
+        port=args.port,
+        database=args.database,
+        token=args.token,
+        limits=limits,
+        weights=args.weights,
+    )
     return 0

@@ -19,6 +19,7 @@ from tbgat.schedule import Schedule
 from tbgat.search.result import Improvement
 
 try:
+    from matplotlib.ticker import MaxNLocator
     from PIL import Image
 
     from tbgat.plot.gantt import draw_view, frame
@@ -102,7 +103,9 @@ def _picture(
     figure = new_figure(size)
     chart, curve = figure.subplots(2, 1, height_ratios=[3, 1.15])
     widest = max(v.makespan for v in views)
-    draw_view(chart, instance, seen)
+    # While they glide, bars cross, and their labels would too.
+    still = bool(seen.path)
+    draw_view(chart, instance, seen, labels=still)
     title = f"{instance.name or instance.shape}: makespan {found[-1].makespan}"
     frame(chart, instance, widest, "machine", title)
     chart.axvline(found[-1].makespan, color="black", linewidth=1.4)
@@ -140,6 +143,7 @@ def _curve(ax: Axes, found: Sequence[Improvement], views: Sequence[View], lines:
     ax.set_ylim(min(heights) - room, max(heights) + room)
     ax.set_xlabel("better schedules found", loc="left")
     ax.set_ylabel("makespan")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_legend_handles_labels()[0]:
         ax.legend(loc="upper right", frameon=False, fontsize=8)

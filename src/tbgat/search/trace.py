@@ -6,9 +6,12 @@ without keeping them. A trace keeps the swaps alone; :meth:`Trace.position` make
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +21,16 @@ from tbgat.graph.state import GraphBatch, random_states
 from tbgat.instance import Instance
 from tbgat.schedule import Schedule
 
-__all__ = ["CHOOSERS", "Move", "Position", "Trace", "analyse", "make_move", "record"]
+if TYPE_CHECKING:
+    from tbgat.policy.network import TBGAT
+
+__all__ = ["CHOOSERS", "NETWORK", "Move", "Position", "Trace", "analyse", "make_move", "record"]
 
 Shares = npt.NDArray[np.float64]
 Chooser = Callable[[GraphBatch, int], Shares]
 
 TENURE = 12
+NETWORK = "network"
 
 
 @dataclass(frozen=True)
@@ -36,12 +43,15 @@ class Move:
         Exact makespan after the swap.
     probability
         With which the chooser of the trace would take it; None without a chooser.
+    policy
+        Probability the network gives it; None without a network.
     """
 
     first: int
     second: int
     makespan: int
     probability: float | None = None
+    policy: float | None = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +84,8 @@ class Trace:
     makespans: tuple[int, ...]
     random: tuple[int, ...]
 
-    def position(self, step: int) -> Position:
-        """Go to a step; 0 is the start."""
+    def position(self, step: int, network: TBGAT | None = None) -> Position:
+        """Go to a step, 0 being the start; with a network, see what it thinks of every move."""
         if not 0 <= step <= len(self.swaps):
             raise UsageError(f"the recorded search has steps 0 to {len(self.swaps)}, not {step}")
         batch = GraphBatch([self.instance], [self.start])
@@ -84,7 +94,8 @@ class Trace:
         batch.neighbourhood(np.array([self.random[step]], dtype=np.uint64))
         best = min(self.makespans[: step + 1])
         chosen = self.swaps[step] if step < len(self.swaps) else None
-        return _position(batch, self.chooser, best, chosen)
+        chooser = find_chooser(self.chooser, network)
+        return _position(batch, best, chosen, chooser, network)
 
 
 def record(
@@ -95,12 +106,18 @@ def record(
     seed: int,
     start: Schedule,
     seconds: float = 10.0,
+    network: TBGAT | None = None,
 ) -> Trace:
-    """Search from a schedule with a chooser of :data:`CHOOSERS`, keeping every move.
+    """Search from a schedule, keeping every move.
 
     Ends early when no move is left or the seconds are over.
+
+    Parameters
+    ----------
+    chooser
+        A name of :data:`CHOOSERS`, or ``network`` to draw from the probabilities of one.
     """
-    choose = find_chooser(chooser)
+    choose = find_chooser(chooser, network)
     rng = np.random.default_rng([seed, 7])
     orders = start.machine_orders(instance)
     batch = GraphBatch([instance], [orders])
@@ -108,33 +125,31 @@ def record(
     g = batch.arrays
     swaps: list[tuple[int, int]] = []
     makespans, random = [int(g.makespan[0])], []
-    until = None
+    until = math.inf
     while True:
         random.append(int(state[0]))
         batch.neighbourhood(state)
         count = int(g.move_count[0])
-        if count == 0 or len(swaps) >= steps:
-            break
-        # The clock starts here: what comes before may still have to be compiled.
-        now = time.perf_counter()
-        until = now + seconds if until is None else until
-        if now > until:
+        if count == 0 or len(swaps) >= steps or time.perf_counter() > until:
             break
         shares = choose(batch, min(makespans))
         k = int(rng.choice(count, p=shares))
         swaps.append((int(g.move_u[k]), int(g.move_v[k])))
         batch.swap([g.move_u[k]], [g.move_v[k]])
         makespans.append(int(g.makespan[0]))
+        if len(swaps) == 1:
+            # The clock starts after the first step: that one may still have to be compiled.
+            until = time.perf_counter() + seconds
     kept = tuple(tuple(order) for order in orders)
     return Trace(instance, chooser, kept, tuple(swaps), tuple(makespans), tuple(random))
 
 
-def analyse(instance: Instance, schedule: Schedule, chooser: str | None = None) -> Position:
-    """List the N5 moves of a schedule; with a chooser, what it thinks of each."""
+def analyse(instance: Instance, schedule: Schedule, network: TBGAT | None = None) -> Position:
+    """List the N5 moves of a schedule; with a network, what it thinks of each."""
     batch = GraphBatch.from_schedules([instance], [schedule])
     # One fixed draw among the critical paths: the same schedule always shows the same one.
     batch.neighbourhood(np.array([1], dtype=np.uint64))
-    return _position(batch, chooser, int(batch.arrays.makespan[0]), None)
+    return _position(batch, int(batch.arrays.makespan[0]), None, None, network)
 
 
 def make_move(instance: Instance, schedule: Schedule, first: int, second: int) -> Schedule:
@@ -149,25 +164,36 @@ def make_move(instance: Instance, schedule: Schedule, first: int, second: int) -
     return batch.schedule(0)
 
 
-def find_chooser(name: str) -> Chooser:
+def find_chooser(name: str, network: TBGAT | None = None) -> Chooser:
     """Look a chooser up by name."""
+    if name == NETWORK:
+        if network is None:
+            raise UsageError("the chooser 'network' needs weights, and there are none")
+        return partial(_by_network, network)
     if name not in CHOOSERS:
-        raise UsageError(f"there is no chooser {name!r}; there are {', '.join(CHOOSERS)}")
+        known = ", ".join([*CHOOSERS, NETWORK])
+        raise UsageError(f"there is no chooser {name!r}; there are {known}")
     return CHOOSERS[name]
 
 
 def _position(
-    batch: GraphBatch, chooser: str | None, best: int, chosen: tuple[int, int] | None
+    batch: GraphBatch,
+    best: int,
+    chosen: tuple[int, int] | None,
+    chooser: Chooser | None,
+    network: TBGAT | None,
 ) -> Position:
     g = batch.arrays
     count = int(g.move_count[0])
-    shares = find_chooser(chooser)(batch, best) if chooser and count else None
+    shares = chooser(batch, best) if chooser and count else None
+    policy = _by_network(network, batch, best) if network and count else None
     moves = [
         Move(
             int(g.move_u[k]),
             int(g.move_v[k]),
             int(g.move_makespan[k]),
             None if shares is None else float(shares[k]),
+            None if policy is None else float(policy[k]),
         )
         for k in range(count)
     ]
@@ -205,6 +231,16 @@ def _tabu(batch: GraphBatch, best: int) -> Shares:
     if not free.any():
         return _uniform(batch, best)
     return _even(free & (after == after[free].min()))
+
+
+def _by_network(network: TBGAT, batch: GraphBatch, best: int) -> Shares:
+    """Give the softmax of the network's scores, as the method ``tbgat`` draws from it."""
+    from tbgat.policy.inference import Scorer
+
+    batch.levels()
+    scores = Scorer(network, batch)([best]).scores.astype(np.float64)
+    shares = np.exp(scores - scores.max())
+    return np.asarray(shares / shares.sum())
 
 
 CHOOSERS: dict[str, Chooser] = {"random": _uniform, "greedy": _greedy, "tabu": _tabu}

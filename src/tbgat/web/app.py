@@ -13,6 +13,7 @@ from tbgat import __version__, library
 from tbgat.errors import MissingExtraError, TbgatError, UsageError
 from tbgat.web.jobs import QueueFull, Runner
 from tbgat.web.limits import Limits
+from tbgat.web.policy import PolicyWeights
 from tbgat.web.store import Store
 
 try:
@@ -37,7 +38,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError("the page", "web") from error
 
-from tbgat.search.trace import CHOOSERS
+from tbgat.search.trace import CHOOSERS, NETWORK
 from tbgat.solvers import describe_methods
 from tbgat.solvers.registry import find_method
 
@@ -57,6 +58,7 @@ def create_app(
     limits: Limits | None = None,
     token: str | None = None,
     hosts: tuple[str, ...] = LOOPBACK,
+    weights: str | None = None,
 ) -> FastAPI:
     """Build the service.
 
@@ -68,6 +70,8 @@ def create_app(
         Demanded of every request. Give one wherever others can reach the service.
     hosts
         Names the service answers to; empty for any.
+    weights
+        Set, folder or file of the network whose probabilities are shown beside the moves.
     """
     allowed = limits or Limits()
     store = Store(database)
@@ -89,6 +93,7 @@ def create_app(
         lifespan=life,
         responses=_REFUSED,
     )
+    app.state.weights = PolicyWeights(weights)
     app.state.store, app.state.limits, app.state.streams = store, allowed, 0
     app.add_middleware(Guard, token=token, hosts=hosts, upload_bytes=allowed.upload_bytes)
     _add_errors(app)
@@ -158,7 +163,7 @@ def _add_service(app: FastAPI, limits: Limits) -> None:
             version=__version__,
             limits=asdict(limits),
             waiting=app.state.runner.waiting(),
-            choosers=list(CHOOSERS),
+            choosers=[*CHOOSERS, *([NETWORK] if app.state.weights.available() else [])],
         )
 
     @app.get("/api/methods")

@@ -117,9 +117,7 @@ def moving_parts(instance: Instance, starts: Any) -> dict[str, Any]:
     }
 
 
-def position_view(
-    instance: Instance, position: Position, policy: list[float] | None
-) -> PositionView:
+def position_view(instance: Instance, position: Position) -> PositionView:
     """Show a position with the critical path that was drawn in it."""
     parts = moving_parts(instance, position.schedule.starts(instance))
     parts["blocks"] = critical_blocks(instance, list(position.path))
@@ -129,9 +127,9 @@ def position_view(
             second=move.second,
             makespan=move.makespan,
             probability=move.probability,
-            policy=None if policy is None else policy[k],
+            policy=move.policy,
         )
-        for k, move in enumerate(position.moves)
+        for move in position.moves
     ]
     return PositionView(**parts, moves=moves, chosen=position.chosen)
 

@@ -21,6 +21,7 @@ def serve(
     database: Path | None = None,
     token: str | None = None,
     limits: Limits | None = None,
+    weights: str | None = None,
 ) -> None:
     """Serve until interrupted. Anywhere but on the loopback, a token is demanded.
 
@@ -30,6 +31,8 @@ def serve(
         0 for any free one; the address is printed.
     token
         Made up and printed if others can reach the service and none is given.
+    weights
+        Set, folder or file of the network whose probabilities are shown beside the moves.
     """
     try:
         import uvicorn
@@ -41,13 +44,16 @@ def serve(
     alone = is_loopback(host)
     if token is None and not alone:
         token = secrets.token_urlsafe(24)
+    if weights is not None:
+        _check_weights(weights)
     listener = _listen(host, port)
     path = database or default_database()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot make {path.parent}: {error.strerror}") from None
-    app = create_app(path, limits=limits, token=token, hosts=LOOPBACK if alone else ())
+    hosts = LOOPBACK if alone else ()
+    app = create_app(path, limits=limits, token=token, hosts=hosts, weights=weights)
     address = f"http://{_bracketed(host)}:{listener.getsockname()[1]}/"
     print(f"tbgat is at {address}{f'?token={token}' if token else ''}", flush=True)
     print(f"jobs are kept in {path}; press Ctrl-C to stop", flush=True)
@@ -55,6 +61,13 @@ def serve(
         app, log_level="warning", timeout_graceful_shutdown=3, server_header=False
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _check_weights(source: str) -> None:
+    """Complain now, not when the first page asks."""
+    from tbgat.policy.weights import load_weights
+
+    load_weights(source)
 
 
 def is_loopback(host: str) -> bool:

@@ -13,9 +13,10 @@ from tbgat.dispatching import dispatch
 from tbgat.errors import UsageError
 from tbgat.instance import Instance
 from tbgat.schedule import Schedule
-from tbgat.search.trace import Position, Trace, analyse, make_move, record
+from tbgat.search.trace import NETWORK, Trace, analyse, make_move, record
 from tbgat.web.looks import position_view, restore
 from tbgat.web.models import Frame, PositionView, ScheduleRequest, TraceView
+from tbgat.web.policy import PolicyWeights
 from tbgat.web.store import Record, Store
 
 __all__ = ["add_steps"]
@@ -26,6 +27,7 @@ TRACE_SECONDS = 5.0
 def add_steps(app: FastAPI) -> None:
     """Add the routes of frames, traces and moves."""
     store: Store = app.state.store
+    weights: PolicyWeights = app.state.weights
     # Recording takes seconds of computing: one at a time, however many ask.
     recording = threading.Lock()
 
@@ -49,7 +51,8 @@ def add_steps(app: FastAPI) -> None:
             raise UsageError("a swap needs both a first and a second operation")
         if request.first is not None and request.second is not None:
             schedule = make_move(instance, schedule, request.first, request.second)
-        return _shown(instance, analyse(instance, schedule))
+        network = weights.network_for(instance)
+        return position_view(instance, analyse(instance, schedule, network))
 
     @app.post("/api/jobs/{job}/trace", response_model=TraceView)
     def trace(
@@ -66,7 +69,7 @@ def add_steps(app: FastAPI) -> None:
                 f"this service records at most {app.state.limits.trace_steps} steps, not {steps}"
             )
         with recording:
-            made = _record(found, chooser, steps)
+            made = _record(found, chooser, steps, weights)
         store.add_trace(job, chooser, _plain(made))
         return TraceView(chooser=chooser, steps=len(made.swaps), makespans=list(made.makespans))
 
@@ -78,23 +81,23 @@ def add_steps(app: FastAPI) -> None:
         if found is None or kept is None:
             return JSONResponse({"detail": "no such search was recorded"}, 404)
         instance = restore(found)
-        return _shown(instance, _restored(instance, kept).position(step))
+        network = weights.network_for(instance)
+        return position_view(instance, _restored(instance, kept).position(step, network))
 
 
-def _record(found: Record, chooser: str, steps: int) -> Trace:
+def _record(found: Record, chooser: str, steps: int, weights: PolicyWeights) -> Trace:
     instance = restore(found)
     seed = (found.result or found.request).get("seed") or 0
     start = dispatch(instance, rng=np.random.default_rng([seed, 2**31]))
-    return record(instance, chooser, steps=steps, seed=seed, start=start, seconds=TRACE_SECONDS)
-
-
-def _shown(instance: Instance, position: Position) -> PositionView:
-    return position_view(instance, position, policy_shares(instance, position))
-
-
-def policy_shares(instance: Instance, position: Position) -> list[float] | None:
-    """Give the network's probability of every move, where weights are installed."""
-    return None
+    return record(
+        instance,
+        chooser,
+        steps=steps,
+        seed=seed,
+        start=start,
+        seconds=TRACE_SECONDS,
+        network=weights.network_for(instance) if chooser == NETWORK else None,
+    )
 
 
 def _plain(trace: Trace) -> dict[str, Any]:
