@@ -45,7 +45,7 @@ evidence-steps: $(VENV)/.test
 	$(BIN)/tbgat bench synthetic --methods greedy,dispatch $(STEPS) --out $(EVIDENCE)/steps/synthetic
 	$(BIN)/tbgat bench dmu --methods tabu,random,dispatch $(STEPS) --seeds 3 --out $(EVIDENCE)/steps/dmu
 ifneq ($(LEARNED),)
-	$(BIN)/tbgat bench $(CLASSIC) synthetic --methods $(LEARNED) $(STEPS) --seeds $(SEEDS_LEARNED) --out $(EVIDENCE)/steps/learned
+	$(BIN)/tbgat bench $(CLASSIC) synthetic --methods $(LEARNED) $(STEPS) --seeds $(SEEDS_LEARNED) --single --out $(EVIDENCE)/steps/learned
 endif
 
 # Needs a machine that does nothing else: three hours on two cores.

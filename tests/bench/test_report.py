@@ -85,6 +85,33 @@ def test_no_records_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "there is no folder" in capsys.readouterr().err
 
 
+def test_own_instances_and_unusual_budgets_have_tables_too(tmp_path: Path) -> None:
+    own = [
+        make_record("ft06", {0: 100, 40: value}, digest="own", group="shop-6x6", method=method)
+        for method, value in (("tabu", 80), ("random", 90))
+    ]
+    short = make_record("ft10", {0: 1023}, max_steps=300, steps=300, method="cpsat")
+    with Store(tmp_path) as store:
+        store.append([*own, short])
+    assert main(["report", str(tmp_path)]) == 0
+    with (tmp_path / "tables.csv").open() as file:
+        rows = {
+            (r["table"], r["column"], r["method"]): r["value"]
+            for r in csv.DictReader(file)
+            if r["kind"] == "measured"
+        }
+    assert rows == {
+        ("groups", "shop-6x6", f"{method}-{n}"): value
+        for method, value in (("tabu", "0"), ("random", "12.5"))
+        for n in (500, 1000, 2000, 5000)
+    } | {
+        ("steps", "ft10x10", "cpsat-300"): "10",
+        ("steps", "shop-6x6", "tabu-300"): "0",
+        ("steps", "shop-6x6", "random-300"): "12.5",
+    }
+    assert (tmp_path / "gap-steps.png").exists()
+
+
 def test_figure_6_from_logs(folder: Path, tmp_path: Path) -> None:
     training = tmp_path / "training" / "four-heads"
     training.mkdir(parents=True)

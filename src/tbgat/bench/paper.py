@@ -13,12 +13,14 @@ from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
 from tbgat.bench.tables import BATCHED, IMPOSSIBLE, PARTIAL, UNSETTLED, Cell, Column, Row, Table
 
 __all__ = [
+    "MARK_NOTES",
     "STEPS",
-    "TABLE_7_INSTANCES",
     "column",
     "equal_seconds",
     "measured_row",
     "paper_tables",
+    "published_row",
+    "second_series",
     "step_series",
 ]
 
@@ -138,7 +140,7 @@ def equal_seconds(scores: Scores, groups: Sequence[str]) -> Table:
 def step_series(scores: Scores, steps: Sequence[int]) -> list[Series]:
     """List the rows of a table of equal steps; a method that makes no steps has one."""
     listed = [Series(label, n) for label in scores.labels(timed=False) for n in steps]
-    return [series for series in listed if series.steps == steps[0] or not series.stepless]
+    return [series for series in listed if not series.stepless or series.steps == steps[0]]
 
 
 def second_series(scores: Scores) -> list[Series]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tbgat.bench.compare import against_paper, duels
-from tbgat.bench.paper import STEPS, column, equal_seconds, measured_row, paper_tables, step_series
+from tbgat.bench.paper import (
+    MARK_NOTES,
+    STEPS,
+    column,
+    equal_seconds,
+    measured_row,
+    paper_tables,
+    step_series,
+)
 from tbgat.bench.published import published_sources
 from tbgat.bench.records import Record
 from tbgat.bench.scoreboard import CLASSIC, scoreboard, summary
@@ -20,24 +28,43 @@ __all__ = ["build_tables", "make_report", "write_report"]
 
 def build_tables(scores: Scores) -> list[Table]:
     """Build all tables that have a measured figure, with the columns that have one."""
-    groups = list(dict.fromkeys(r.group for r in scores.records if r.max_seconds is not None))
-    listed = (*CLASSIC, *SYNTHETIC_GROUPS)
-    ordered = sorted(groups, key=lambda g: listed.index(g) if g in listed else len(listed))
-    others = dict.fromkeys(
-        record.group for record in scores.records if record.max_steps and record.group not in listed
-    )
-    tables = [*paper_tables(scores), _further(scores, list(others)), equal_seconds(scores, ordered)]
+    known = (*CLASSIC, *SYNTHETIC_GROUPS)
+    stepped = dict.fromkeys(r.group for r in scores.records if r.max_steps)
+    timed = dict.fromkeys(r.group for r in scores.records if r.max_seconds is not None)
+    budgets = {r.max_steps for r in scores.records if r.max_steps}
+    unusual = sorted(budgets.difference(STEPS))
+    tables = [
+        *paper_tables(scores),
+        _plain_table(
+            scores,
+            "groups",
+            "Further groups, equal steps",
+            [g for g in stepped if g not in known],
+            STEPS,
+        ),
+        _plain_table(scores, "steps", "Other numbers of steps", _in_order(stepped), unusual),
+        equal_seconds(scores, _in_order(timed)),
+    ]
     return [table for table in (t.only_measured_columns() for t in tables) if table is not None]
 
 
-def _further(scores: Scores, groups: Sequence[str]) -> Table:
-    """Build the table of groups that the paper does not have."""
-    rows = [measured_row(scores, series, groups) for series in step_series(scores, STEPS)]
+def _in_order(groups: Iterable[str]) -> list[str]:
+    """Order groups as the paper's columns, all others after them."""
+    known = (*CLASSIC, *SYNTHETIC_GROUPS)
+    return sorted(groups, key=lambda group: known.index(group) if group in known else len(known))
+
+
+def _plain_table(
+    scores: Scores, name: str, title: str, groups: Sequence[str], steps: Sequence[int]
+) -> Table:
+    """Build a table without published rows."""
+    rows = [measured_row(scores, series, groups) for series in step_series(scores, steps)]
     return Table(
-        "further",
-        "Further groups, equal steps",
+        name,
+        title,
         (tuple(column(group) for group in groups),),
         tuple(row for row in rows if row.cells),
+        notes=MARK_NOTES,
     )
 
 
