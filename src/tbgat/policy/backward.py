@@ -10,15 +10,8 @@ so sums over nodes need no atomic operations.
 import numpy as np
 
 from tbgat.graph.compiled import float_kernel
-from tbgat.policy.kernels import (
-    SLOPE,
-    exp_negative,
-    first_logit,
-    first_weights,
-    last_shares,
-    leaky,
-    softmax_of_three,
-)
+from tbgat.policy.kernels import first_logit, first_weights, last_shares
+from tbgat.policy.scalars import SLOPE, exp_negative, leaky, softmax_of_three
 
 __all__ = ["attend_backward", "first_backward", "last_backward"]
 

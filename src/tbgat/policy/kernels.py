@@ -10,74 +10,22 @@ could count from the end of an array, which forbids vectors.
 import numpy as np
 
 from tbgat.graph.compiled import float_kernel, lean_kernel
+from tbgat.policy.scalars import elu, exp_negative, leaky, softmax_of_three
 
 __all__ = [
-    "SLOPE",
     "activate_mixed",
     "attend_and_activate",
-    "exp_negative",
     "first_logit",
     "first_weights",
     "last_layer",
     "last_shares",
-    "leaky",
     "look",
     "mix_features",
     "put_rows",
-    "softmax_of_three",
 ]
 
 _ZERO = np.float32(0.0)
-_HALF = np.float32(0.5)
 _ONE = np.float32(1.0)
-SLOPE = np.float32(0.2)
-_LOWEST = np.float32(-87.0)  # exp of it is still a normal number
-_LOG2_E = np.float32(1.4426950408889634)
-_LN2_HIGH = np.float32(0.693359375)
-_LN2_LOW = np.float32(-2.12194440e-4)
-# Cephes' polynomial for exp(r) - 1 - r on |r| <= ln(2) / 2, relative error 1e-7.
-_C0 = np.float32(1.9875691500e-4)
-_C1 = np.float32(1.3981999507e-3)
-_C2 = np.float32(8.3334519073e-3)
-_C3 = np.float32(4.1665795894e-2)
-_C4 = np.float32(1.6666665459e-1)
-_C5 = np.float32(5.0000001201e-1)
-
-
-@float_kernel
-def exp_negative(x):
-    """Exponential of x <= 0, in a form that the compiler can vectorise."""
-    x = max(x, _LOWEST)
-    k = np.int32(x * _LOG2_E - _HALF)
-    whole = np.float32(k)
-    r = x - whole * _LN2_HIGH - whole * _LN2_LOW
-    p = ((((_C0 * r + _C1) * r + _C2) * r + _C3) * r + _C4) * r + _C5
-    p = p * r * r + r + _ONE
-    return p * np.int32((k + np.int32(127)) << np.int32(23)).view(np.float32)
-
-
-@float_kernel
-def _elu(x):
-    return x if x > _ZERO else exp_negative(min(x, _ZERO)) - _ONE
-
-
-@float_kernel
-def leaky(x):
-    """LeakyReLU."""
-    return x if x > _ZERO else SLOPE * x
-
-
-@float_kernel
-def softmax_of_three(own, by_job, by_machine, has_machine):
-    """Softmax over two logits or, with a neighbour on the machine, three."""
-    top = max(own, by_job)
-    if has_machine:
-        top = max(top, by_machine)
-    own = exp_negative(own - top)
-    by_job = exp_negative(by_job - top)
-    by_machine = exp_negative(by_machine - top) if has_machine else _ZERO
-    scale = _ONE / (own + by_job + by_machine)
-    return own * scale, by_job * scale, by_machine * scale
 
 
 @lean_kernel
@@ -234,7 +182,7 @@ def activate_mixed(mixed, count, weight, bias, hidden):
             x2 = mixed[at, 3 * h + 2]
             for c in range(np.uint64(h * width), np.uint64(h * width + width)):
                 value = weight[0, c] * x0 + weight[1, c] * x1 + weight[2, c] * x2
-                hidden[at, c] = _elu(value + bias[c])
+                hidden[at, c] = elu(value + bias[c])
 
 
 @lean_kernel
@@ -277,11 +225,11 @@ def attend_and_activate(links, begin, end, heads, values, bias, hidden):
                 )
                 for c in range(np.uint64(h * width), np.uint64(h * width + width)):
                     mixed = own * values[node, c] + by_job * values[here, c]
-                    hidden[node, c] = _elu(mixed + by_machine * values[there, c] + bias[c])
+                    hidden[node, c] = elu(mixed + by_machine * values[there, c] + bias[c])
         root = np.uint64(row + size)
         sink = np.uint64(row + size + 1)
         for c in range(outputs):
-            hidden[root, c] = _elu(values[root, c] + bias[c])
+            hidden[root, c] = elu(values[root, c] + bias[c])
         for h in range(heads):
             tail = outputs + h
             channels = (np.uint64(h * width), np.uint64(h * width + width))
@@ -301,7 +249,7 @@ def attend_and_activate(links, begin, end, heads, values, bias, hidden):
                     hidden[sink, c] += part * values[near, c]
             scale = _ONE / total
             for c in range(channels[0], channels[1]):
-                hidden[sink, c] = _elu(hidden[sink, c] * scale + bias[c])
+                hidden[sink, c] = elu(hidden[sink, c] * scale + bias[c])
 
 
 @float_kernel
