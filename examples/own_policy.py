@@ -18,7 +18,7 @@ def cautious(batch: GraphBatch, best: np.ndarray) -> np.ndarray:
     solution = np.repeat(np.arange(len(batch)), np.diff(offsets))
     change = g.move_makespan[at] - g.makespan[solution]
     just_made = g.move_age[at] > 0
-    return -change / 4.0 - 5.0 * just_made
+    return -change / 30.0 - 2.0 * just_made
 
 
 def indifferent(batch: GraphBatch, best: np.ndarray) -> np.ndarray:
@@ -26,7 +26,7 @@ def indifferent(batch: GraphBatch, best: np.ndarray) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    instances = [tbgat.load(f"la{number:02d}") for number in range(1, 11)]
+    instances = [tbgat.load(f"la{number:02d}") for number in range(16, 26)]
     for policy in (indifferent, cautious):
         results = tbgat.solve_many(instances, "tbgat", policy=policy, steps=200, seed=1)
         known = [tbgat.library.bounds(r.instance.name).upper_bound for r in results]
