@@ -30,9 +30,9 @@ __all__ = ["Plan", "plan", "prepare", "solve"]
 TINY_OPERATIONS = 50
 #: Up to here CP-SAT is worth a thread: 15 x 15 and 20 x 10 are in, 20 x 15 is not.
 PROOF_OPERATIONS = 250
-#: What the local search has to itself at first, as a share of the time and at most in seconds.
-ALONE_SHARE = 0.2
-ALONE_SECONDS = 2.0
+#: What the local search has to itself at first: seconds, or with one thread a share of the time.
+ALONE_SECONDS = 1.0
+ALONE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ def plan(task: Task) -> Plan:
         return Plan(task.threads)
     if operations <= TINY_OPERATIONS:
         return Plan(0, task.threads, 0.0)
-    seconds = task.stop.seconds_left(progress)
-    share = ALONE_SHARE if task.threads > 1 else 0.5
-    alone = share * seconds if task.threads == 1 and math.isfinite(seconds) else ALONE_SECONDS
-    return Plan(task.threads, max(1, task.threads // 4), min(alone, share * seconds))
+    alone = ALONE_SECONDS
+    if task.threads == 1:
+        seconds = task.stop.seconds_left(progress)
+        alone = ALONE_SHARE * seconds if math.isfinite(seconds) else 10 * ALONE_SECONDS
+    return Plan(task.threads, max(1, task.threads // 4), alone)
 
 
 def solve(task: Task) -> Outcome:

@@ -24,6 +24,10 @@ __all__ = ["Table", "blank_state", "evaluate", "load_order", "makespan_of", "sho
 
 Table = npt.NDArray[np.int64]
 
+# Operations are never negative. The compiler cannot know, and prepares to count from the end of a
+# row; ``x & ID`` tells it, which makes the innermost loops a third faster.
+ID = 0x7FFFFFFF
+
 # Rows of the shop, which never changes.
 DURATION, JOB_BEFORE, JOB_AFTER, MACHINE, LOCAL, GROUPED, LAST = range(7)
 SHOP_ROWS = 7

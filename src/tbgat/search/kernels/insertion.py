@@ -17,6 +17,7 @@ from tbgat.search.kernels.arrays import (
     DONE,
     DURATION,
     HELD,
+    ID,
     JOB_AFTER,
     JOB_BEFORE,
     MARK,
@@ -91,8 +92,8 @@ def move_behind(shop, state, u, v):
     count = 1
     free = begin
     for i in range(begin + 1, end + 1):
-        x = state[ORDER, i]
-        if state[MARK, shop[JOB_BEFORE, x]] | state[MARK, state[BEFORE, x]]:
+        x = state[ORDER, i] & ID
+        if state[MARK, shop[JOB_BEFORE, x] & ID] | state[MARK, state[BEFORE, x] & ID]:
             state[MARK, x] = 1
             state[HELD, count] = x
             count += 1
@@ -134,8 +135,8 @@ def move_before(shop, state, u, v):
     count = 1
     free = end
     for i in range(end - 1, begin - 1, -1):
-        x = state[ORDER, i]
-        if state[MARK, shop[JOB_AFTER, x]] | state[MARK, state[AFTER, x]]:
+        x = state[ORDER, i] & ID
+        if state[MARK, shop[JOB_AFTER, x] & ID] | state[MARK, state[AFTER, x] & ID]:
             state[MARK, x] = 1
             state[HELD, count] = x
             count += 1
@@ -156,17 +157,17 @@ def update_done(shop, state, first):
     """Bring heads up to date from position ``first`` of the linear order on."""
     n = shop.shape[1] - 1
     for i in range(first, n):
-        x = state[ORDER, i]
-        state[DONE, x] = shop[DURATION, x] + max(
-            state[DONE, shop[JOB_BEFORE, x]], state[DONE, state[BEFORE, x]]
-        )
+        x = state[ORDER, i] & ID
+        by_job = state[DONE, shop[JOB_BEFORE, x] & ID]
+        by_machine = state[DONE, state[BEFORE, x] & ID]
+        state[DONE, x] = shop[DURATION, x] + (by_job if by_job > by_machine else by_machine)
 
 
 @kernel
 def update_todo(shop, state, last):
     """Bring tails up to date from position ``last`` of the linear order back to its start."""
     for i in range(last, -1, -1):
-        x = state[ORDER, i]
-        state[TODO, x] = shop[DURATION, x] + max(
-            state[TODO, shop[JOB_AFTER, x]], state[TODO, state[AFTER, x]]
-        )
+        x = state[ORDER, i & ID] & ID
+        by_job = state[TODO, shop[JOB_AFTER, x] & ID]
+        by_machine = state[TODO, state[AFTER, x] & ID]
+        state[TODO, x] = shop[DURATION, x] + (by_job if by_job > by_machine else by_machine)
