@@ -140,3 +140,17 @@ def test_cpsat_takes_hint_target_and_callback():
     assert ended.stopped == "callback"
     assert ended.seconds < 10
     assert set(heard) == {threading.main_thread()}
+
+
+def test_solve_many_takes_a_seed_for_each_instance():
+    instances = [tbgat.load("ft10"), tbgat.load("la16"), tbgat.load("la17")]
+    options = {"rule": "random"}
+    together = tbgat.solve_many(instances, "dispatch", seed=[7, 7, 3], **options)
+    alone = [
+        tbgat.solve(instance, "dispatch", seed=seed, **options)
+        for instance, seed in zip(instances, (7, 7, 3), strict=True)
+    ]
+    assert [result.makespan for result in together] == [result.makespan for result in alone]
+    assert [result.seed for result in together] == [7, 7, 3]
+    with pytest.raises(UsageError, match="2 seeds for 3 instances"):
+        tbgat.solve_many(instances, "dispatch", seed=[1, 2])

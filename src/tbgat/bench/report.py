@@ -123,6 +123,10 @@ def _provenance(records: Sequence[Record], cards: Mapping[str, Mapping[str, Any]
             f"{card.get('cores', '?')} cores, {card.get('memory_gb', '?')} GB, Python "
             f"{card.get('python', '?')}, {versions}; {days[0]} to {days[-1]}; commits {commits}"
         )
+    stepped = [record for record in records if record.max_steps]
+    if stepped:
+        share = sum(r.cpu_seconds for r in stepped) / sum(r.seconds * r.threads for r in stepped)
+        lines.append(f"- runs of equal steps had a processor {min(share, 1):.0%} of their time")
     timed = [record for record in records if record.max_seconds is not None]
     for label in dict.fromkeys(record.label for record in timed):
         # Dispatching takes no time worth a share.
