@@ -76,9 +76,9 @@ def test_without_a_bound_the_empty_neighbourhood_is_the_proof():
     assert "no N5 move" in walk.proof
 
 
-def test_tabu_makes_the_best_allowed_move_by_exact_makespan():
-    """Estimates are only made exact when the choice hangs on them: the choice must not show it."""
-    improving = aspired = 0
+def test_tabu_makes_the_best_allowed_move_and_its_incumbents_are_exact():
+    """Moves are ranked by estimates; what is known after a move must be the truth all the same."""
+    improving = aspired = tight = 0
     for seed, shop in enumerate([tbgat.load("ft06"), tbgat.generate.uniform(8, 5, seed=1)]):
         task = make_task(shop, "tabu", steps=400, seed=seed)
         (walk,) = walks(
@@ -94,25 +94,32 @@ def test_tabu_makes_the_best_allowed_move_by_exact_makespan():
         for _ in range(400):
             orders = _orders(g, shop)
             before, best = int(g.makespan[0]), int(t.state[BEST])
+            at_random = t.state[KICKS] > 0
             assert walk.advance(1, -1) == 1
             if g.swaps[0] == 1:
                 made = []  # the first step, or one that began a new round
             recent = made[-int(t.state[TENURE]) :]
             v, u = _last_arc(g)
             made.append((v, u))
-            if t.state[KICKS] > 0 or g.swaps[0] == 1:
+            if at_random or g.swaps[0] == 1:
                 continue
-            moves = list(zip(g.move_u[: g.move_count[0]].tolist(), g.move_v.tolist(), strict=False))
-            value = {m: makespan_of(shop, swapped(orders, *m)) for m in moves}
-            allowed = {m: c for m, c in value.items() if m not in recent or c < best}
-            assert value[u, v] == g.makespan[0]
+            rows = range(int(g.move_count[0]))
+            estimate = {(int(g.move_u[k]), int(g.move_v[k])): int(g.move_makespan[k]) for k in rows}
+            truth = {move: makespan_of(shop, swapped(orders, *move)) for move in estimate}
+            for move, value in estimate.items():
+                assert value == truth[move] if value >= before else value <= truth[move] <= before
+            allowed = [c for m, c in estimate.items() if m not in recent or c < best]
             if allowed:
-                assert value[u, v] == min(allowed.values())
-            improving += value[u, v] < before
-            aspired += (u, v) in recent and value[u, v] < best
-            assert t.state[BEST] == min(best, value[u, v])
+                assert estimate[u, v] == min(allowed)
+            assert g.makespan[0] == truth[u, v]
+            assert t.state[BEST] == min(best, truth[u, v])
+            improving += truth[u, v] < before
+            aspired += (u, v) in recent and estimate[u, v] < best
+            tight += estimate[u, v] < truth[u, v]
         assert t.state[STEP] == 400
-    assert improving > 50
+        assert walk.schedule().makespan == walk.best
+    # Each branch above was taken.
+    assert min(improving, aspired, tight) > 0
 
 
 def _orders(g, shop):

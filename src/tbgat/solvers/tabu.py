@@ -1,11 +1,12 @@
 """Method ``tabu``: tabu search over N5.
 
-Every step draws one critical path at random, knows the exact makespan after each of its N5 moves,
-and makes the best move that does not undo a recent one, or that beats the best schedule so far
-(aspiration). How long a swap may not be undone changes at random. After a long time without a
-better schedule the walk goes back to one of its elite solutions, makes some random moves and starts
-a new round from there; this also ends any cycle. The frame is that of Nowicki and Smutnicki,
-A fast taboo search algorithm for the job shop problem, Management Science 42 (1996).
+Every step draws one critical path at random, estimates each of its N5 moves, and makes the best one
+that does not undo a recent swap, or that promises to beat the best schedule so far (aspiration).
+Heads, tails and makespan are exact after every move, so every incumbent is. How long a swap may not
+be undone changes at random. After a long time without a better schedule the walk goes back to one
+of its elite solutions, makes some random moves and starts a new round from there; this also ends
+any cycle. The frame is that of Nowicki and Smutnicki, A fast taboo search algorithm for the job
+shop problem, Management Science 42 (1996).
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -13,12 +14,7 @@ A fast taboo search algorithm for the job shop problem, Management Science 42 (1
 
 from tbgat.errors import UsageError
 from tbgat.graph.compiled import inner_kernel, lean_kernel, random_below
-from tbgat.graph.critical import (
-    makespan_after_swap,
-    n5_pairs,
-    one_machine_or_one_job,
-    swap_estimate,
-)
+from tbgat.graph.critical import n5_pairs, one_machine_or_one_job, swap_estimate
 from tbgat.graph.swap import swap_adjacent
 from tbgat.search.local_search import local_search
 from tbgat.search.task import Outcome, Task
@@ -44,7 +40,7 @@ ROUND_BEST, ROUND_GAIN, TENURE, ELITES, KICKS, ORIGIN = range(OWN, OWN + 6)
 # Places in ``Memory.setting``.
 LOW, HIGH, PATIENCE = range(3)
 
-TENURE_STEPS = 60
+TENURE_STEPS = 10
 ELITE_COUNT = 5
 MIN_KICK = 5
 KICK_SPREAD = 10
@@ -90,7 +86,7 @@ def solve(
 def tenure_range(task: Task) -> tuple[int, int]:
     """Scale the tenure with jobs per machine, as Zhang et al. (2008) do."""
     length = 10 + task.instance.num_jobs / task.instance.num_machines
-    return int(0.6 * length), int(1.5 * length)
+    return int(0.75 * length), int(1.25 * length) + 1
 
 
 @inner_kernel
@@ -105,57 +101,32 @@ def _is_tabu(g, u, v, tenure):
     return False
 
 
-# Marks of a move while one is chosen, kept in ``g.move_age``: tabu unless it beats the best; out of
-# the question; its makespan is exact.
-_TABU, _OUT, _EXACT = 1, 2, 4
-
-
 @inner_kernel
 def _choose(g, t, count):
-    """Pick a move of smallest exact makespan among those that are not tabu or beat the best.
+    """Pick a move of smallest estimate among those that are not tabu or promise a new best.
 
-    An estimate below the makespan of now is only a lower bound of the truth. It is made exact when
-    the choice hangs on it, and only then. When all moves are tabu, one is drawn.
+    The estimate is the longest path through the two operations after the swap. Where that is no
+    shorter than the makespan of now, it is the makespan after the move. Where it is shorter, other
+    paths may decide; measured, it then ranks the moves better than the exact makespan, in which
+    all moves on one of several critical paths are equal. When all moves are tabu, one is drawn.
     """
-    makespan = g.makespan[0]
-    best = t.state[BEST]
+    lowest = _FAR
+    chosen = -1
+    ties = 0
     for k in range(count):
         value = swap_estimate(g, g.move_u[k], g.move_v[k])
-        mark = _EXACT if value >= makespan else 0
-        if _is_tabu(g, g.move_u[k], g.move_v[k], t.state[TENURE]):
-            mark |= _TABU if value < best else _OUT
         g.move_makespan[k] = value
-        g.move_age[k] = mark
-    while True:
-        lowest = _FAR
-        chosen = -1
-        ties = 0
-        doubtful = -1
-        for k in range(count):
-            value = g.move_makespan[k]
-            if g.move_age[k] & _OUT or value > lowest:
-                continue
-            if value < lowest:
-                lowest = value
-                ties = 0
-                doubtful = -1
-            if g.move_age[k] & _EXACT == 0:
-                doubtful = k
-            else:
-                ties += 1
-                if ties == 1 or random_below(t.random, 0, ties) == 0:
-                    chosen = k
-        if lowest == _FAR:
-            return random_below(t.random, 0, count)
-        if doubtful < 0:
-            return chosen
-        value = makespan_after_swap(
-            g, 0, g.offset[1], g.move_u[doubtful], g.move_v[doubtful], t.head
-        )
-        g.move_makespan[doubtful] = value
-        if g.move_age[doubtful] & _TABU and value >= best:
-            g.move_age[doubtful] |= _OUT
-        g.move_age[doubtful] |= _EXACT
+        if value > lowest:
+            continue
+        if value >= t.state[BEST] and _is_tabu(g, g.move_u[k], g.move_v[k], t.state[TENURE]):
+            continue
+        if value < lowest:
+            lowest = value
+            ties = 0
+        ties += 1
+        if ties == 1 or random_below(t.random, 0, ties) == 0:
+            chosen = k
+    return chosen if chosen >= 0 else random_below(t.random, 0, count)
 
 
 @inner_kernel
