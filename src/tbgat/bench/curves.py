@@ -57,6 +57,7 @@ def second_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
         }
         for label in scores.labels(timed=True)
         for budget in scores.budgets()
+        if not Series(label).stepless
     }
     filled = {key: gaps for key, gaps in found.items() if gaps}
     if not filled:

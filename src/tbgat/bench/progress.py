@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ __all__ = ["Progress"]
 
 WIDTH = 24
 LINE_SECONDS = 20.0
+BUSY_LOAD = 0.7
 
 
 class Progress:
@@ -35,6 +37,12 @@ class Progress:
     def wait(self) -> None:
         """Say that another benchmark has the cores."""
         self._say("waiting for another benchmark on this machine to end")
+
+    def warn_if_busy(self) -> None:
+        """Say that times will be wrong if other programs keep the processor busy."""
+        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+        if load > BUSY_LOAD:
+            self._say(f"the machine is busy (load {load:.1f}): times will be too long")
 
     def show(self, job: Job) -> None:
         """Say what is run now."""

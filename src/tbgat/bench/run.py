@@ -48,6 +48,8 @@ def measure(jobs: Sequence[Job], folder: Path, *, fresh: bool = False, quiet: bo
         added = 0
         warm: set[tuple[str, str]] = set()
         with claim_cores(max(job.threads for job in missing), waiting=bar.wait):
+            if any(job.budget.seconds is not None for job in missing):
+                bar.warn_if_busy()
             for job in missing:
                 bar.show(job)
                 if job.budget.seconds is not None and (who := _who(job)) not in warm:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["gap_curves", "learning_curves", "step_times", "write_figures"]
 
 SIZE = (7.5, 4.8)
+STEP_TICKS = (1, 10, 100, 500, 1000, 2000, 5000)
 
 
 def gap_curves(
@@ -44,9 +45,21 @@ def gap_curves(
             label=f"{label} (published)",
         )
     for number, (label, (x, y)) in enumerate(measured.items()):
-        marker = "o" if across == "seconds" else ""
-        ax.plot(x, y, color=INK[number % len(INK)], marker=marker, markersize=4, label=label)
+        ax.plot(
+            x,
+            y,
+            color=INK[number % len(INK)],
+            marker="o" if across == "seconds" else "",
+            markersize=4,
+            clip_on=False,
+            label=label,
+        )
     ax.set_xscale("log")
+    ticks = (
+        STEP_TICKS if across == "steps" else sorted({s for x, _ in measured.values() for s in x})
+    )
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
     ax.set_ylim(bottom=0)
     ax.set_xlabel(across, loc="left")
     ax.set_ylabel("mean gap to the best known, %")
