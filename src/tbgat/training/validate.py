@@ -34,12 +34,11 @@ class Validation:
 def validation_sets(sizes: Sizes, count: int) -> list[InstanceSet]:
     """The shipped validation instances of these sizes; the nearest size where one is missing."""
     shipped = load_set("validation")
-    chosen = []
-    for jobs, machines in dict.fromkeys(sizes):
-        size = min(shipped, key=lambda s: (abs(s[0] - jobs) + abs(s[1] - machines), s))
-        if shipped[size].head(count) not in chosen:
-            chosen.append(shipped[size].head(count))
-    return chosen
+    nearest = [
+        min(shipped, key=lambda size: (abs(size[0] - jobs) + abs(size[1] - machines), size))
+        for jobs, machines in sizes
+    ]
+    return [shipped[size].head(count) for size in dict.fromkeys(nearest)]
 
 
 def validate(
