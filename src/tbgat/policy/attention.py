@@ -54,9 +54,12 @@ class GraphAttention(nn.Module):
         target = torch.einsum("vihw,vhw->vih", by_head, self.target)
         return torch.cat([source, target], dim=2)
 
-    def forward(self, x: Tensor, structure: Structure) -> Tensor:
+    def forward(self, x: Tensor, structure: Structure, bf16: bool = False) -> Tensor:
         """Map node inputs 2 x nodes x inputs to 2 x nodes x (heads * width)."""
-        values = torch.bmm(x, self.weight)
+        if bf16:
+            values = torch.bmm(x.bfloat16(), self.weight.bfloat16()).to(x.dtype)
+        else:
+            values = torch.bmm(x, self.weight)
         source, target = torch.bmm(x, self.logit_weights()).chunk(2, dim=2)
         return attend(values, source, target, structure) + self.bias.unsqueeze(1)
 

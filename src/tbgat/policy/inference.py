@@ -66,17 +66,21 @@ class Scorer:
         The solutions.
     threads
         Threads that share the work; scores do not depend on it but for rounding.
+    bf16
+        Compute the products of the inner layers in bfloat16, which pays on hardware that has it;
+        elsewhere it is emulated and slow.
     """
 
-    def __init__(self, network: TBGAT, batch: GraphBatch, *, threads: int = 1) -> None:
+    def __init__(
+        self, network: TBGAT, batch: GraphBatch, *, threads: int = 1, bf16: bool = False
+    ) -> None:
         if threads < 1:
             raise UsageError(f"threads must be 1 or more, got {threads}")
         self.network, self.batch = network, batch
-        weight = next(network.parameters())
-        compiled = weight.device.type == "cpu" and weight.dtype == torch.float32
+        self._bf16 = bf16
         self._compiled: _Compiled | None = None
-        if compiled and len(network.layers) > 1:
-            self._compiled = _Compiled(network, batch, threads)
+        if network.runs_compiled:
+            self._compiled = _Compiled(network, batch, threads, bf16)
 
     def __call__(self, best: npt.ArrayLike | None = None) -> MoveScores:
         """Score the moves of the batch, whose levels and moves must be up to date.
@@ -90,7 +94,7 @@ class Scorer:
             return self._compiled(best)
         seen = observe(self.batch, self.network.config.move_features, best)
         with torch.inference_mode():
-            scores = self.network(seen).float().cpu().numpy()
+            scores = self.network(seen, self._bf16).float().cpu().numpy()
         return MoveScores(scores, seen.move_offsets, seen.move_u, seen.move_v)
 
     def refresh(self) -> None:
@@ -102,12 +106,12 @@ class Scorer:
 class _Compiled:
     """The compiled path of :class:`Scorer`."""
 
-    def __init__(self, network: TBGAT, batch: GraphBatch, threads: int) -> None:
+    def __init__(self, network: TBGAT, batch: GraphBatch, threads: int, bf16: bool) -> None:
         self.batch, self.threads = batch, threads
         self.names = network.config.move_features
         g = batch.arrays
         self.scale = training_scale(g.duration, g.offset)
-        self.weights = PreparedNetwork(network)
+        self.weights = PreparedNetwork(network, bf16)
         self.graphs = PreparedGraphs(batch, self.scale, self.weights)
         # Many graphs: a run of them per thread. Few: the threads share one run.
         self.runs = [

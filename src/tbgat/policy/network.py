@@ -147,8 +147,11 @@ class TBGAT(nn.Module):
         """Where the weights are."""
         return next(self.parameters()).device
 
-    def forward(self, observation: Observation) -> Tensor:
+    def forward(self, observation: Observation, bf16: bool = False) -> Tensor:
         """Score every move of every state, flat, in the order of ``observation.move_u``.
+
+        With ``bf16`` the products of the inner layers, nearly all of the work, are computed in
+        bfloat16. Nothing else is: raw features and scores differ by less than it resolves.
 
         The moves of one state are made comparable by a softmax over them alone, see
         :func:`~tbgat.policy.moves.log_probabilities`.
@@ -158,21 +161,27 @@ class TBGAT(nn.Module):
                 f"the network wants the move features {list(self.config.move_features)}, the "
                 f"observation has {list(observation.move_feature_names)}"
             )
-        weight = self.layers[0].weight
-        compiled = weight.device.type == "cpu" and weight.dtype == torch.float32
-        if compiled and self.config.layers > 1:
-            embedding = embed_moves_and_graphs(self.layers, observation)
-        else:
-            embedding = self._embed_generally(observation)
-        return self._score(embedding, observation)
+        if self.runs_compiled and not bf16:
+            return self._score(embed_moves_and_graphs(self.layers, observation), observation)
+        return self._score(self._embed_generally(observation, bf16), observation)
 
-    def _embed_generally(self, observation: Observation) -> Tensor:
+    @property
+    def runs_compiled(self) -> bool:
+        """Whether the compiled layers serve this network: on a CPU in float32, two layers or more.
+
+        Anything else takes the general layers.
+        """
+        weight = self.layers[0].weight
+        plain = weight.device.type == "cpu" and weight.dtype == torch.float32
+        return plain and self.config.layers > 1
+
+    def _embed_generally(self, observation: Observation, bf16: bool = False) -> Tensor:
         """What :func:`embed_moves_and_graphs` gives, on any device in any precision."""
         structure = Structure.of(observation, self.device)
         x = structure.features.to(self.layers[0].weight.dtype)
         *inner, last = self.layers
-        for layer in inner:
-            x = functional.elu(layer(x, structure))
+        for depth, layer in enumerate(inner):
+            x = functional.elu(layer(x, structure, bf16 and depth > 0))
         x = last(x, structure)
         sums = x.new_zeros(2, structure.num_graphs, self.config.width)
         sums = sums.index_add(1, structure.graph, x)

@@ -32,6 +32,7 @@ class Layer:
             self.outputs = layer.heads * layer.width
             self.weight = layer.weight.detach().clone()
             self.first_weight = self.weight.numpy()
+            self.rounded = self.weight.bfloat16()
             # The columns behind the values give the logits.
             self.wide = torch.cat([self.weight, logits], dim=2).contiguous()
             self.logits = logits.reshape(2, layer.inputs, 2, layer.heads).numpy()
@@ -78,15 +79,26 @@ class Scratch:
 
 
 class PreparedNetwork:
-    """All weights of a network, copied."""
+    """All weights of a network, copied; ``bf16`` says how inner products are computed."""
 
-    def __init__(self, network: TBGAT) -> None:
+    def __init__(self, network: TBGAT, bf16: bool = False) -> None:
+        self.bf16 = bf16
         self.read(network)
 
     def read(self, network: TBGAT) -> None:
         """Copy the weights as they are now."""
         self.layers = [Layer(layer) for layer in network.layers]
         self.scoring = Scoring(network)
+
+    def product(self, depth: int, view: int, rows: Tensor, out: Tensor) -> None:
+        """Multiply rows by the weights of an inner layer: values, then parts of the logits."""
+        layer = self.layers[depth]
+        if not self.bf16:
+            torch.mm(rows, layer.wide[view], out=out)
+            return
+        # The logits are few and steer everything: they stay in float32.
+        out[:, : layer.outputs] = torch.mm(rows.bfloat16(), layer.rounded[view])
+        out[:, layer.outputs :] = torch.mm(rows, layer.wide[view, :, layer.outputs :])
 
 
 class PreparedGraphs:

@@ -150,14 +150,13 @@ class Run:
         """The product of layer 2 for rows a to b."""
         if a >= b or len(self._network.layers) == 2:
             return
-        weight = self._network.layers[1].wide[view]
         values = self._values(piece, view)
         with torch.inference_mode():
             if rows.every:
-                torch.mm(rows.hidden[a:b], weight, out=values[a:b])
+                self._network.product(1, view, rows.hidden[a:b], values[a:b])
                 return
-            fresh = self._scratch[view].take("fresh", piece.nodes, weight.shape[1])[a:b]
-            torch.mm(rows.hidden[a:b], weight, out=fresh)
+            fresh = self._scratch[view].take("fresh", piece.nodes, values.shape[1])[a:b]
+            self._network.product(1, view, rows.hidden[a:b], fresh)
         put_rows(fresh.numpy(), rows.index[a:b], b - a, piece.first, values.numpy())
 
     def _values(self, piece: _Piece, view: int) -> Tensor:
@@ -180,7 +179,7 @@ class Run:
                 values = self._values(piece, view)
             else:
                 values = scratch.take(f"values {depth}", nodes, layer.wide.shape[2])
-                torch.mm(hidden, layer.wide[view], out=values)
+                self._network.product(depth, view, hidden, values)
             hidden = scratch.take(f"hidden {depth}", nodes, layer.outputs)
             attend_and_activate(
                 links, piece.begin, piece.end, layer.heads, values.numpy(), layer.bias[view],

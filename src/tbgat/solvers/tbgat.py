@@ -39,6 +39,7 @@ def solve(
     greedy: bool = False,
     trajectories: int = 1,
     device: str = "cpu",
+    bf16: bool = False,
     policy: Policy | None = None,
 ) -> Outcome:
     """Search with the network.
@@ -54,6 +55,8 @@ def solve(
         Searches side by side.
     device
         Where the network runs, such as ``cpu`` or ``cuda``.
+    bf16
+        Compute the large products in bfloat16; worth it where the hardware has it.
     policy
         Scores the moves in place of the network (see :class:`tbgat.policy.protocol.Policy`).
     """
@@ -63,6 +66,7 @@ def solve(
         greedy=greedy,
         trajectories=trajectories,
         device=device,
+        bf16=bf16,
         policy=policy,
     )[0]
 
@@ -73,6 +77,7 @@ def solve_many(
     greedy: bool = False,
     trajectories: int = 1,
     device: str = "cpu",
+    bf16: bool = False,
     policy: Policy | None = None,
 ) -> list[Outcome]:
     """Search on many tasks at once, whatever their shapes; see :func:`solve`.
@@ -88,7 +93,7 @@ def solve_many(
         return policy_search(tasks, policy, greedy=greedy, trajectories=int(trajectories))
     outcomes: list[Outcome | None] = [None] * len(tasks)
     for path, numbers in _by_weights(tasks, weights).items():
-        chosen, story = _network_policy(path, device, max(tasks[n].threads for n in numbers))
+        chosen, story = _network_policy(path, device, bf16, max(tasks[n].threads for n in numbers))
         found = policy_search(
             [tasks[n] for n in numbers], chosen, greedy=greedy, trajectories=int(trajectories)
         )
@@ -124,7 +129,7 @@ def _weights_file(instance: Instance, weights: str | Path | None) -> Path:
     return find_weights(weights, (instance.num_jobs, instance.num_machines))
 
 
-def _network_policy(path: Path, device: str, threads: int) -> tuple[Policy, str]:
+def _network_policy(path: Path, device: str, bf16: bool, threads: int) -> tuple[Policy, str]:
     import torch
 
     from tbgat.policy.protocol import NetworkPolicy
@@ -138,4 +143,4 @@ def _network_policy(path: Path, device: str, threads: int) -> tuple[Policy, str]
         raise UsageError(f"the device {device!r} cannot be used: {reason}") from None
     sizes: Any = loaded.card.get("sizes", [])
     story = f"The network of {path.parent.name}/{path.name}, trained on {', '.join(sizes)}."
-    return NetworkPolicy(network, threads), story
+    return NetworkPolicy(network, threads, bf16), story
