@@ -17,7 +17,7 @@ from tbgat.solvers import make_task
 from tbgat.solvers.n5 import walks
 from tbgat.solvers.tabu import tabu_steps
 
-SETTING = {"setting": (6, 16, 300), "state": (1 << 62, 0, 6, 0, 0, -1), "kept": 5, "memory": 16}
+SETTING = {"setting": (3, 6, 16, 300), "state": (1 << 62, 0, 6, 0, 0, -1), "kept": 5, "memory": 16}
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 Every step draws one critical path at random, estimates each of its N5 moves, and makes the best one
 that does not undo a recent swap, or that promises to beat the best schedule so far (aspiration).
 Heads, tails and makespan are exact after every move, so every incumbent is. How long a swap may not
-be undone changes at random. After a long time without a better schedule the walk goes back to one
-of its elite solutions, makes some random moves and starts a new round from there; this also ends
-any cycle. The frame is that of Nowicki and Smutnicki, A fast taboo search algorithm for the job
-shop problem, Management Science 42 (1996).
+be undone changes at random, and is less for a move downhill. After a long time without a better
+schedule the walk goes back to one of its elite solutions, makes some random moves and starts a new
+round from there; this also ends any cycle. The frame is that of Nowicki and Smutnicki, A fast taboo
+search algorithm for the job shop problem, Management Science 42 (1996).
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -38,7 +38,7 @@ __all__ = ["prepare", "solve", "tabu_steps", "tenure_range"]
 # moves still to make, and the elite this round came from.
 ROUND_BEST, ROUND_GAIN, TENURE, ELITES, KICKS, ORIGIN = range(OWN, OWN + 6)
 # Places in ``Memory.setting``.
-LOW, HIGH, PATIENCE = range(3)
+SHORT, LOW, HIGH, PATIENCE = range(4)
 
 TENURE_STEPS = 10
 ELITE_COUNT = 5
@@ -62,7 +62,8 @@ def solve(
     Parameters
     ----------
     tenure
-        Fewest and most steps for which a swap may not be undone.
+        Fewest and most steps for which a swap may not be undone. A move that promises a shorter
+        makespan than that of now may do so after half the fewest.
     round_steps
         Steps without a better schedule in this round after which a new round starts.
     """
@@ -74,7 +75,7 @@ def solve(
     team = walks(
         task,
         tabu_steps,
-        setting=(low, high, round_steps),
+        setting=(low // 2, low, high, round_steps),
         state=(_FAR, 0, low, 0, 0, -1),
         kept=ELITE_COUNT,
         memory=max(high, 1),
@@ -86,7 +87,7 @@ def solve(
 def tenure_range(task: Task) -> tuple[int, int]:
     """Scale the tenure with jobs per machine, as Zhang et al. (2008) do."""
     length = 10 + task.instance.num_jobs / task.instance.num_machines
-    return int(0.75 * length), int(1.25 * length) + 1
+    return int(1.1 * length), int(1.8 * length) + 1
 
 
 @inner_kernel
@@ -118,8 +119,11 @@ def _choose(g, t, count):
         g.move_makespan[k] = value
         if value > lowest:
             continue
-        if value >= t.state[BEST] and _is_tabu(g, g.move_u[k], g.move_v[k], t.state[TENURE]):
-            continue
+        if value >= t.state[BEST]:
+            downhill = value < g.makespan[0]
+            tenure = t.setting[SHORT] if downhill else t.state[TENURE]
+            if _is_tabu(g, g.move_u[k], g.move_v[k], tenure):
+                continue
         if value < lowest:
             lowest = value
             ties = 0
