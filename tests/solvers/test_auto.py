@@ -40,11 +40,11 @@ def planned(instance, **arguments):
 
 def test_plan_depends_on_size_limits_threads_and_installation(monkeypatch):
     assert planned(uniform(6, 6, 1), threads=2, seconds=5) == auto.Plan(0, 2, 0.0)
-    assert planned(uniform(10, 10, 1), threads=2, seconds=5) == auto.Plan(2, 1, 1.0)
-    assert planned(uniform(10, 10, 1), threads=2, seconds=60) == auto.Plan(2, 1, 1.0)
+    assert planned(uniform(10, 10, 1), threads=2, seconds=5) == auto.Plan(2, 1, 0.5)
+    assert planned(uniform(10, 10, 1), threads=2, seconds=60) == auto.Plan(2, 1, 0.5)
     assert planned(uniform(10, 10, 1), threads=1, seconds=60) == auto.Plan(1, 1, 30.0)
     assert planned(uniform(10, 10, 1), threads=1, target=1) == auto.Plan(1, 1, 10.0)
-    assert planned(uniform(10, 10, 1), threads=8, target=1) == auto.Plan(8, 2, 1.0)
+    assert planned(uniform(10, 10, 1), threads=8, target=1) == auto.Plan(8, 2, 0.5)
     assert planned(uniform(20, 20, 1), threads=2, seconds=5) == auto.Plan(2)
     assert planned(uniform(10, 10, 1), steps=100) == auto.Plan(1, 0, math.inf)
     assert planned(uniform(6, 6, 1), threads=1, patience=100) == auto.Plan(1)

@@ -17,7 +17,7 @@ from tbgat.search.kernels.construct import build_order
 from tbgat.search.kernels.relink import distance, walk_towards
 from tbgat.search.pool import Member, Pool
 
-__all__ = ["RelinkingWalk", "Settings", "order_of", "schedule_of"]
+__all__ = ["RelinkingWalk", "Settings", "order_of", "schedule_of", "usual_cutoff"]
 
 LOG_ROWS = 256
 
@@ -29,7 +29,8 @@ class Settings:
     Attributes
     ----------
     cutoff
-        Moves without gain after which a tabu search gives up.
+        Moves without gain after which a tabu search gives up; by default by size, see
+        :func:`usual_cutoff`.
     tenure
         Shortest time a reversed pair is tabu, as a multiple of ``10 + jobs / machines``; the
         longest is twice that.
@@ -39,7 +40,7 @@ class Settings:
         Share of the way between two parents that a child keeps clear of either.
     """
 
-    cutoff: int = 12_500
+    cutoff: int | None = None
     tenure: float = 0.7
     noise: int = 100
     nearest: float = 0.3
@@ -81,6 +82,7 @@ class RelinkingWalk:
         self._pool = pool
         self._rng = rng
         self._settings = settings
+        self._cutoff = settings.cutoff or usual_cutoff(n)
         self._tenure = max(
             1, round(settings.tenure * (10 + instance.num_jobs / instance.num_machines))
         )
@@ -159,7 +161,7 @@ class RelinkingWalk:
                 self._order,
                 self._random,
                 moves,
-                self._settings.cutoff,
+                self._cutoff,
                 goal,
                 self._tenure,
             )
@@ -226,6 +228,14 @@ class RelinkingWalk:
         if best is not None and best.makespan < self.best:
             self._counters[tabu.RECORD] = best.makespan
             self._found.append((int(self._counters[tabu.STEP]), best.makespan))
+
+
+def usual_cutoff(operations: int) -> int:
+    """12500 moves up to 300 operations (Peng, Lü and Cheng 2015), then growing.
+
+    A large shop keeps improving for longer, and in the same time fewer searches fit in.
+    """
+    return int(12_500 * max(1.0, operations / 300) ** 2.5)
 
 
 def order_of(instance: Instance, schedule: Schedule) -> Table:

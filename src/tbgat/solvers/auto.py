@@ -31,7 +31,7 @@ TINY_OPERATIONS = 50
 #: Up to here CP-SAT is worth a thread: 15 x 15 and 20 x 10 are in, 20 x 15 is not.
 PROOF_OPERATIONS = 250
 #: What the local search has to itself at first: seconds, or with one thread a share of the time.
-ALONE_SECONDS = 1.0
+ALONE_SECONDS = 0.5
 ALONE_SHARE = 0.5
 
 
@@ -68,7 +68,7 @@ def plan(task: Task) -> Plan:
     alone = ALONE_SECONDS
     if task.threads == 1:
         seconds = task.stop.seconds_left(progress)
-        alone = ALONE_SHARE * seconds if math.isfinite(seconds) else 10 * ALONE_SECONDS
+        alone = ALONE_SHARE * seconds if math.isfinite(seconds) else 20 * ALONE_SECONDS
     return Plan(task.threads, max(1, task.threads // 4), alone)
 
 

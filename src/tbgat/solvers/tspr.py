@@ -38,15 +38,15 @@ def prepare() -> None:
     walk.advance(300, -1)
 
 
-def solve(task: Task, cutoff: int = Settings.cutoff) -> Outcome:
+def solve(task: Task, cutoff: int | None = None) -> Outcome:
     """Search until a criterion says stop.
 
     ``cutoff`` is the number of moves without gain after which one tabu search gives way to the
-    next.
+    next; by default it grows with the instance.
     """
-    if cutoff < 1:
+    if cutoff is not None and cutoff < 1:
         raise UsageError(f"cutoff must be 1 or more, got {cutoff}")
-    walks = make_walks(task, Pool(arrays.shop_of(task.instance)), Settings(cutoff=int(cutoff)))
+    walks = make_walks(task, Pool(arrays.shop_of(task.instance)), Settings(cutoff=cutoff))
     outcome = local_search(task, walks)
     return replace(outcome, story=(describe(task.instance, walks),))
 
