@@ -50,6 +50,26 @@ def test_a_run_of_just_these_steps_and_alone_is_preferred() -> None:
     assert (score.seconds, score.batched) == (3.0, True)
 
 
+def test_a_longer_time_is_read_where_the_method_allows_it() -> None:
+    def timed(method: str, seconds: float, makespans: dict[int, int]) -> Record:
+        return make_record(
+            "ft06", makespans, method=method, max_steps=None, max_seconds=seconds, seconds=seconds
+        )
+
+    curve = {0: 66, 900: 60, 4000: 55}
+    names = ("tspr", "auto", "pyjobshop")
+    scores = Scores([*(timed(name, 5.0, curve) for name in names), timed("auto", 1.0, {0: 61})])
+    assert scores.budgets() == [1.0, 5.0]
+    read = scores.score(Series("tspr", seconds=1.0), "ft6x6")
+    assert (read.gap, read.seconds, read.read_out) == (pytest.approx(100 / 11), 1.0, True)
+    exact = scores.score(Series("auto", seconds=1.0), "ft6x6")
+    assert (exact.gap, exact.read_out) == (pytest.approx(100 * 6 / 55), False)
+    assert scores.score(Series("pyjobshop", seconds=1.0), "ft6x6") is None
+    late = Scores([timed("cpsat", 5.0, {2000: 66, 4000: 55})])
+    assert late.score(Series("cpsat", seconds=1.0), "ft6x6") is None
+    assert late.score(Series("cpsat", seconds=5.0), "ft6x6").gap == 0
+
+
 def test_spread_is_over_seeds_and_missing_runs_are_seen() -> None:
     group = [make_record("abz5", {0: 1234}, seed) for seed in (0, 1)]
     group += [make_record("abz6", {0: 943}, 0), make_record("abz6", {0: 1037}, 1)]

@@ -10,7 +10,17 @@ from tbgat import library
 from tbgat.bench.published import PublishedMakespan, published_gaps, published_makespans
 from tbgat.bench.scores import Run, Score, Scores, Series
 from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
-from tbgat.bench.tables import BATCHED, IMPOSSIBLE, PARTIAL, UNSETTLED, Cell, Column, Row, Table
+from tbgat.bench.tables import (
+    BATCHED,
+    IMPOSSIBLE,
+    PARTIAL,
+    READ_OUT,
+    UNSETTLED,
+    Cell,
+    Column,
+    Row,
+    Table,
+)
 
 __all__ = [
     "MARK_NOTES",
@@ -40,6 +50,7 @@ REFERENCES = (
 )
 MARK_NOTES = (
     f"{BATCHED} runs in batches; the time is a share of the batch's",
+    f"{READ_OUT} a longer run, read after so many seconds",
     f"{PARTIAL} not all instances or seeds are recorded yet",
     f"{UNSETTLED} over a tenth of the group's reference makespans were beaten by these very runs: "
     "the gap is to the best of both, and will grow when better references are found",
@@ -219,6 +230,7 @@ def _marks(score: Score) -> str:
     return (
         (BATCHED if score.batched else "")
         + ("" if score.complete else PARTIAL)
+        + (READ_OUT if score.read_out else "")
         + ("" if score.settled else UNSETTLED)
     )
 

@@ -12,13 +12,26 @@ from tbgat.bench.suites import Case
 from tbgat.errors import UsageError
 from tbgat.solvers.registry import find_method
 
-__all__ = ["STEPLESS", "STEPWISE", "Budget", "Job", "MethodSpec", "parse_method", "plan"]
+__all__ = [
+    "STEPLESS",
+    "STEPWISE",
+    "TIMEWISE",
+    "Budget",
+    "Job",
+    "MethodSpec",
+    "parse_method",
+    "plan",
+]
 
 # These build one schedule and make no steps.
 STEPLESS = frozenset({"dispatch"})
 
 # These make the same moves whatever the budget: their longest run holds all shorter ones.
 STEPWISE = STEPLESS | {"random", "greedy", "tabu", "tbgat"}
+
+# These do the same whatever time they have, and tell of every improvement: the report may read a
+# longer run at fewer seconds. Not so auto, which divides its time, and pyjobshop, which is silent.
+TIMEWISE = STEPWISE | {"tspr", "cpsat"}
 
 # Instances a method with a batched search gets at once. Fixed, for a network's rounding (and so its
 # choice) may depend on what it computes side by side.

@@ -55,6 +55,7 @@ def measure(jobs: Sequence[Job], folder: Path, *, fresh: bool = False, quiet: bo
                 if job.budget.seconds is not None and (who := _who(job)) not in warm:
                     _warm_up(job)
                     warm.add(who)
+                find_method(job.method.name).prepare()
                 begun = time.perf_counter()
                 added += store.append(
                     replace(record, commit=commit, card=name) for record in run_job(job)

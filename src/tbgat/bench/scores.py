@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tbgat import library
-from tbgat.bench.plan import STEPLESS, STEPWISE
+from tbgat.bench.plan import STEPLESS, STEPWISE, TIMEWISE
 from tbgat.bench.published import PAPER_REFERENCES
 from tbgat.bench.records import Record
 from tbgat.library.sets import load_set
@@ -18,6 +18,8 @@ __all__ = ["Run", "Score", "Scores", "Series", "group_sizes"]
 
 # A group with more references than this beaten by its own runs has no good references yet.
 MANY = 0.1
+
+USUAL_SECONDS = (1.0, 5.0, 20.0, 60.0)
 
 
 @dataclass(frozen=True, order=True)
@@ -79,6 +81,8 @@ class Score:
         Whether that time is a share of the time of a batch.
     complete
         Whether every instance of the group is in it.
+    read_out
+        Whether a longer run was read at fewer seconds.
     settled
         Whether the group's references are good: few were beaten by these very runs.
     """
@@ -91,6 +95,7 @@ class Score:
     instances: int
     seeds: int
     complete: bool
+    read_out: bool
     settled: bool
 
 
@@ -130,15 +135,17 @@ class Scores:
         )
 
     def budgets(self) -> list[float]:
-        """All limits in seconds."""
-        return sorted({r.max_seconds for r in self.records if r.max_seconds is not None})
+        """All limits in seconds, and the usual ones below the longest."""
+        given = {r.max_seconds for r in self.records if r.max_seconds is not None}
+        return sorted(given | {s for s in USUAL_SECONDS if s < max(given, default=0)})
 
     @cache  # noqa: B019  (lives as long as the report that makes it)
     def runs(self, series: Series) -> tuple[Run, ...]:
         """Runs of a series, one per instance and seed.
 
-        Of a stepwise method, a run of more steps is read at the step in question; an exact run is
-        preferred. Runs one at a time are preferred to batches, for their time.
+        Of a stepwise method, a run of more steps is read at the step in question, and of a timewise
+        one a run of more seconds; an exact run is preferred. Runs one at a time are preferred to
+        batches, for their time.
         """
         best: dict[tuple[str, str, int], Record] = {}
         for record in self.records:
@@ -168,11 +175,15 @@ class Scores:
             instances=len(names),
             seeds=len(full),
             complete=len(names) >= self._sizes[group] and len(full) == len(by_seed),
+            read_out=any(run.record.max_seconds != series.seconds for run in runs),
             settled=group not in self._unsettled,
         )
 
     def _read(self, record: Record, series: Series) -> Run:
         share, reference = record.seconds / record.batch, self.reference(record)
+        if series.seconds is not None and record.max_seconds != series.seconds:
+            makespan = record.makespan_at(seconds=series.seconds)
+            return Run(record, makespan, min(record.seconds, series.seconds), reference)
         if series.steps is None or record.max_steps == series.steps:
             return Run(record, record.makespan, share, reference)
         # A run that ended early (optimal) took all its time; else the steps take equal shares.
@@ -189,15 +200,19 @@ class Scores:
 
 def _holds(record: Record, series: Series) -> bool:
     if series.seconds is not None:
-        return record.max_seconds == series.seconds
+        if record.max_seconds is None or record.max_seconds == series.seconds:
+            return record.max_seconds is not None
+        # Before its first schedule a run has nothing to read.
+        early = bool(record.history) and record.history[0].seconds <= series.seconds
+        return record.method in TIMEWISE and early and record.max_seconds > series.seconds
     if record.max_steps is None or series.steps is None:
         return False
     stepwise = record.method in STEPWISE
     return record.max_steps == series.steps or (stepwise and record.max_steps > series.steps)
 
 
-def _preference(record: Record) -> tuple[bool, int]:
-    return record.batch > 1, record.max_steps or 0
+def _preference(record: Record) -> tuple[bool, float]:
+    return record.batch > 1, record.max_seconds or record.max_steps or 0
 
 
 def _mean(runs: Sequence[Run], value: Callable[[Run], float]) -> float:

@@ -13,6 +13,7 @@ __all__ = [
     "BATCHED",
     "IMPOSSIBLE",
     "PARTIAL",
+    "READ_OUT",
     "UNSETTLED",
     "Cell",
     "Column",
@@ -27,10 +28,10 @@ __all__ = [
 Kind = Literal["published", "measured"]
 
 # Signs at figures; the note that explains one begins with it.
-BATCHED, PARTIAL, UNSETTLED = "†", "*", "§"
+BATCHED, PARTIAL, READ_OUT, UNSETTLED = "†", "*", "¶", "§"
 # A published figure that no schedule can have.
 IMPOSSIBLE = "‡"
-MARKS = BATCHED + PARTIAL + UNSETTLED + IMPOSSIBLE
+MARKS = BATCHED + PARTIAL + READ_OUT + UNSETTLED + IMPOSSIBLE
 
 CSV_HEADER = (
     *("table", "column", "method", "kind", "value", "spread", "seconds"),
