@@ -19,6 +19,9 @@ __all__ = ["Run", "Score", "Scores", "Series", "group_sizes"]
 # A group with more references than this beaten by its own runs has no good references yet.
 MANY = 0.1
 
+# Rows of tables, and who is compared with whom: ours first.
+ORDER = ("tbgat", "auto", "tspr", "tabu", "greedy", "random", "dispatch", "cpsat", "pyjobshop")
+
 USUAL_SECONDS = (1.0, 5.0, 20.0, 60.0)
 
 
@@ -129,10 +132,9 @@ class Scores:
         return min(_references().get(record.digest, best), best)
 
     def labels(self, *, timed: bool) -> list[str]:
-        """Methods with runs limited in seconds (``timed``) or in steps, in order of the records."""
-        return list(
-            dict.fromkeys(r.label for r in self.records if (r.max_seconds is not None) == timed)
-        )
+        """Methods with runs limited in seconds (``timed``) or in steps, in a fixed order."""
+        found = {r.label for r in self.records if (r.max_seconds is not None) == timed}
+        return sorted(found, key=_place)
 
     def budgets(self) -> list[float]:
         """All limits in seconds, and the usual ones below the longest."""
@@ -196,6 +198,11 @@ class Scores:
         for run in sorted(self.runs(series), key=lambda run: run.record.seed):
             found.setdefault(run.record.instance, []).append(run)
         return found
+
+
+def _place(label: str) -> tuple[int, str]:
+    name = label.partition(":")[0]
+    return ORDER.index(name) if name in ORDER else len(ORDER), label
 
 
 def _holds(record: Record, series: Series) -> bool:
