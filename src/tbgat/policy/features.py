@@ -6,6 +6,9 @@ longest duration is above 99 is first scaled so that it is 99; that touches the 
 never a makespan.
 """
 
+# mypy: disable-error-code="no-untyped-call"
+# Calls into compiled functions, which carry no types.
+
 from __future__ import annotations
 
 import dataclasses
@@ -18,6 +21,7 @@ import numpy.typing as npt
 
 from tbgat.errors import UsageError
 from tbgat.graph.state import GraphBatch
+from tbgat.policy.listing import list_moves
 
 __all__ = [
     "MOVE_FEATURES",
@@ -299,7 +303,10 @@ def observe_moves(
 def move_positions(batch: GraphBatch) -> tuple[Int64, Int32]:
     """Where the moves stand in ``batch.arrays.move_*``, and where those of each solution begin."""
     g = batch.arrays
-    return _ranges(g.offset[:-1], g.move_count), _offsets([g.move_count])
+    offsets = np.empty(len(batch) + 1, dtype=np.int32)
+    at = np.empty(int(g.move_count.sum()), dtype=np.int64)
+    list_moves(g.offset, g.move_count, offsets, at)
+    return at, offsets
 
 
 def check_move_features(names: Iterable[str]) -> tuple[str, ...]:

@@ -1,13 +1,16 @@
 """The softmax over the moves of each solution: log-probabilities, entropy, sampling."""
 
-from __future__ import annotations
+# mypy: disable-error-code="no-untyped-call"
+# Calls into compiled functions, which carry no types.
 
-import math
+from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+
+from tbgat.policy.listing import draw_moves, take_best
 
 __all__ = ["choose_moves", "entropies", "log_probabilities"]
 
@@ -44,23 +47,13 @@ def choose_moves(
         Draws the moves from the softmax of the scores: a generator, or one number uniform in
         [0, 1) per state. Without it the best is taken, the first of equals.
     """
-    counts = np.diff(move_offsets)
-    chosen = np.full(len(counts), -1, dtype=np.int64)
-    has_moves = counts > 0
-    if not has_moves.any():
-        return chosen
-    table = np.full((len(counts), int(counts.max())), -math.inf)
-    table[np.arange(table.shape[1]) < counts[:, None]] = np.asarray(scores, dtype=np.float64)
+    chosen = np.empty(len(move_offsets) - 1, dtype=np.int64)
+    values = np.ascontiguousarray(scores, dtype=np.float64)
     if rng is None:
-        best = table.argmax(axis=1)
+        take_best(values, move_offsets, chosen)
     else:
-        drawn = rng.random(len(counts)) if isinstance(rng, np.random.Generator) else rng
-        table[~has_moves] = 0.0
-        weights = np.exp(table - table.max(axis=1, keepdims=True)).cumsum(axis=1)
-        # The threshold lies below the total, so a move is found whatever the rounding.
-        best = (weights <= (drawn * weights[:, -1])[:, None]).sum(axis=1)
-        best = np.minimum(best, counts - 1)
-    chosen[has_moves] = move_offsets[:-1][has_moves] + best[has_moves]
+        uniform = rng.random(len(chosen)) if isinstance(rng, np.random.Generator) else rng
+        draw_moves(values, move_offsets, np.ascontiguousarray(uniform), chosen)
     return chosen
 
 
