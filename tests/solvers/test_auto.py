@@ -134,3 +134,24 @@ def test_works_without_or_tools(monkeypatch):
     monkeypatch.setattr(auto, "find_spec", lambda _: None)
     result = tbgat.solve(uniform(6, 5, 1), seconds=0.3, threads=2, seed=0)
     assert "CP-SAT" not in result.explain()
+
+
+def test_callbacks_hear_one_story_across_both_parts():
+    told, steps = [], []
+
+    def listen(snapshot):
+        told.extend(snapshot.improvements)
+        steps.append(snapshot.progress.step)
+        assert snapshot.schedule().makespan == snapshot.progress.best
+
+    result = tbgat.solve(uniform(12, 12, 6), seconds=2, threads=2, seed=0, callbacks=[listen])
+    makespans = [gain.makespan for gain in told]
+    assert makespans == sorted(set(makespans), reverse=True)
+    assert steps == sorted(steps)
+    assert set(told) <= set(result.history)
+
+
+def test_a_limit_before_cpsat_would_start_is_kept():
+    result = tbgat.solve(uniform(12, 12, 6), seconds=0.2, threads=2, seed=0)
+    assert "CP-SAT on" not in result.explain()
+    assert result.stopped == "seconds"

@@ -13,8 +13,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from typing import Any
 
 from tbgat.schedule import Schedule
+from tbgat.search.callbacks import Callback, Snapshot
 from tbgat.search.kernels.arrays import shop_of
 from tbgat.search.local_search import Walk, local_search
 from tbgat.search.pool import Pool
@@ -83,9 +85,18 @@ def solve(task: Task) -> Outcome:
         outcome = local_search(task, walks)
         return replace(outcome, story=_story(task, chosen, pool, walks, outcome, None))
     early = local_search(replace(task, stop=task.stop | MaxSeconds(chosen.alone)), walks)
-    if early.stopped != "seconds" or task.seconds() < chosen.alone:
+    progress = task.progress(early.steps, early.schedule.makespan)
+    if early.stopped != "seconds" or task.stop(progress):
         return replace(early, story=_story(task, chosen, pool, walks, early, None))
-    return _with_partner(task, chosen, pool, walks, early)
+    try:
+        return _with_partner(task, chosen, pool, walks, early)
+    except KeyboardInterrupt:
+        # It came between two loops that would have handled it.
+        best = walks[0].schedule()
+        gain = Improvement(early.steps, task.seconds(), best.makespan)
+        better = best.makespan < early.schedule.makespan
+        history = (*early.history, gain) if better else early.history
+        return replace(early, schedule=best, history=history, stopped="interrupt")
 
 
 def _with_partner(
@@ -95,20 +106,34 @@ def _with_partner(
     left: Sequence[Walk] = walks[: len(walks) - chosen.workers]
     for walk in walks:
         walk.count_anew()
+
+    def shifted(gain: Improvement) -> Improvement:
+        return replace(gain, step=early.steps + (gain.step if left else 0))
+
+    def passed_on(callback: Callback) -> Callback:
+        def call(snapshot: Snapshot) -> Any:
+            progress = snapshot.progress
+            progress = replace(progress, step=progress.step + early.steps)
+            # The first entry is what was there before.
+            news = tuple(shifted(gain) for gain in snapshot.improvements if gain.seconds > 0)
+            return callback(replace(snapshot, progress=progress, improvements=news))
+
+        return call
+
     with Partner(task, pool, chosen.workers) as partner:
-        late_task = replace(task, start=early.schedule, stop=task.stop | Proved(partner))
+        late_task = replace(
+            task,
+            start=early.schedule,
+            stop=task.stop | Proved(partner),
+            callbacks=tuple(passed_on(callback) for callback in task.callbacks),
+        )
         late = local_search(late_task, left or [Spectator(task, pool)])
-    steps = early.steps + (late.steps if left else 0)
-    later = [
-        Improvement(early.steps + gain.step if left else steps, gain.seconds, gain.makespan)
-        for gain in late.history[1:]
-    ]
     makespan = late.schedule.makespan
     proved = partner.bound >= makespan
     outcome = replace(
         late,
-        steps=steps,
-        history=(*early.history, *later),
+        steps=early.steps + (late.steps if left else 0),
+        history=(*early.history, *(shifted(gain) for gain in late.history[1:])),
         lower_bound=min(partner.bound, makespan),
         proof="proved by CP-SAT" if proved and makespan > task.lower_bound else "",
         stopped="optimal" if proved else late.stopped,
