@@ -57,6 +57,11 @@ def test_compare_picture(same_picture):
     same_picture("compare", lambda ax: compare(ax, runs, best_known=55))
 
 
+def test_logarithmic_picture(same_picture):
+    runs = [result(), result(method="greedy", makespans=(70, 66, 64))]
+    same_picture("compare-log", lambda ax: compare(ax, runs, against="step", log=True))
+
+
 def test_runs_of_one_method_are_told_apart_by_their_seeds():
     ax = axes()
     compare(ax, [result(seed=1), result(seed=2)])

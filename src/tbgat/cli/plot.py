@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     search = _picture(pictures, "search", "how the makespan fell, by steps and seconds")
     _add_instance(search)
+    search.add_argument("--log", action="store_true", help="logarithmic time")
     _add_search(search)
 
     compare = _picture(pictures, "compare", "several methods on one instance")
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     compare.add_argument(
         "--methods", default="dispatch,greedy,tabu", help="comma between (default: %(default)s)"
     )
+    compare.add_argument("--log", action="store_true", help="logarithmic time")
     compare.add_argument("--against", choices=("seconds", "step"), default="seconds")
     _add_limits(compare)
 
@@ -147,8 +149,8 @@ def _search(args: argparse.Namespace) -> Path:
     figure = new_figure((9, 3.6))
     left, right = figure.subplots(1, 2)
     known = _best_known(instance)
-    search(left, result, against="step", best_known=known)
-    search(right, result, against="seconds", best_known=known)
+    search(left, result, against="step", best_known=known, log=args.log)
+    search(right, result, against="seconds", best_known=known, log=args.log)
     return write_figure(figure, args.out)
 
 
@@ -160,7 +162,13 @@ def _compare(args: argparse.Namespace) -> Path:
     methods = [name.strip() for name in args.methods.split(",") if name.strip()]
     results = [_solve(args, instance, method) for method in methods]
     figure = new_figure((7, 4))
-    compare(figure.subplots(), results, against=args.against, best_known=_best_known(instance))
+    compare(
+        figure.subplots(),
+        results,
+        against=args.against,
+        best_known=_best_known(instance),
+        log=args.log,
+    )
     return write_figure(figure, args.out)
 
 

@@ -37,6 +37,7 @@ def search(
     against: Against = "seconds",
     current: Sequence[int] | None = None,
     best_known: int | None = None,
+    log: bool = False,
 ) -> None:
     """Draw how the best makespan fell, down to the bound.
 
@@ -46,6 +47,8 @@ def search(
         What runs along the axis: steps or seconds.
     current
         Makespan after every step, drawn behind the best; only against steps.
+    log
+        Logarithmic time: most is found in the first instants.
     """
     x, y = _staircase(result, against)
     if current is not None and against == "step":
@@ -55,7 +58,7 @@ def search(
     _reference_lines(ax, result.lower_bound, best_known)
     name = result.instance.name or result.instance.shape
     ax.set_title(f"{name}, {result.method}: makespan {result.makespan}", loc="left")
-    _dress(ax, against, "makespan")
+    _dress(ax, against, "makespan", [result] if log else [])
 
 
 def compare(
@@ -65,6 +68,7 @@ def compare(
     against: Against = "seconds",
     labels: Sequence[str] | None = None,
     best_known: int | None = None,
+    log: bool = False,
 ) -> None:
     """Draw the best makespan of several searches; for different instances, their gaps to the bound.
 
@@ -72,6 +76,8 @@ def compare(
     ----------
     labels
         One per result; by default the method, with the seed or instance where they differ.
+    log
+        Logarithmic time: most is found in the first instants.
     """
     if not results:
         raise UsageError("there is nothing to compare: give at least one result")
@@ -98,7 +104,8 @@ def compare(
     if one_instance:
         _reference_lines(ax, max(result.lower_bound for result in results), best_known)
         ax.set_title(results[0].instance.name or results[0].instance.shape, loc="left")
-    _dress(ax, against, "makespan" if one_instance else "gap to the lower bound")
+    what = "makespan" if one_instance else "gap to the lower bound"
+    _dress(ax, against, what, results if log else [])
     if not one_instance:
         ax.yaxis.set_major_formatter(PercentFormatter(1))
 
@@ -201,13 +208,18 @@ def _reference_lines(ax: Axes, lower_bound: int, best_known: int | None) -> None
     )
 
 
-def _dress(ax: Axes, against: Against, y_label: str) -> None:
+def _dress(ax: Axes, against: Against, y_label: str, log: Sequence[Result]) -> None:
+    """Name the axes; ``log`` holds the results for whose sake time is logarithmic, if it is."""
     ax.set_xlabel("steps" if against == "step" else "seconds", loc="left")
     ax.set_ylabel(y_label)
     ax.set_xlim(left=0)
     if y_label == "makespan":
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    if against == "step":
+    if log:
+        times = [x for result in log for x in _staircase(result, against)[0] if x > 0]
+        ax.set_xscale("symlog", linthresh=min(times, default=1.0))
+        ax.set_xlim(0, max(times, default=1.0))
+    elif against == "step":
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)

@@ -27,6 +27,7 @@ export class Curve {
     this.series = [];
     this.lines = [];
     this.hidden = new Set();
+    this.log = false;
     new ResizeObserver(() => this.draw()).observe(this.box);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
@@ -49,7 +50,22 @@ export class Curve {
     if (names === this.names) return;
     this.names = names;
     this.list.replaceChildren(...this.series.map((s, i) => this.entry(s.name, INK[i % INK.length], true)),
-      ...this.lines.map((l) => this.entry(`${l.name} ${l.value}`, l.colour, false)));
+      ...this.lines.map((l) => this.entry(`${l.name} ${l.value}`, l.colour, false)), this.logEntry());
+  }
+
+  logEntry() {
+    const item = document.createElement("li");
+    const label = document.createElement("label");
+    const tick = document.createElement("input");
+    tick.type = "checkbox";
+    tick.checked = this.log;
+    tick.addEventListener("change", () => {
+      this.log = tick.checked;
+      this.draw();
+    });
+    label.append(tick, "logarithmic time");
+    item.append(label);
+    return item;
   }
 
   entry(name, colour, toggles) {
@@ -110,9 +126,14 @@ export class Curve {
     const low = Math.min(...ys) - pad;
     const high = Math.max(...ys) + pad;
     const end = Math.max(1e-3, ...series.map((s) => s.end));
-    this.x = (t) => 54 + (t / end) * (width - 66);
+    // Most is found in the first instants: the logarithm gives them room.
+    const bend = this.log ? (t) => Math.log1p((1000 * t) / end) / Math.log1p(1000) : (t) => t / end;
+    this.x = (t) => 54 + bend(t) * (width - 66);
+    this.timeAt = (x) => {
+      const part = (x - 54) / (width - 66);
+      return end * (this.log ? Math.expm1(part * Math.log1p(1000)) / 1000 : part);
+    };
     this.y = (m) => 8 + ((high - m) / (high - low)) * (height - 38);
-    this.end = end;
     pen.font = "11px system-ui, sans-serif";
     pen.fillStyle = ink;
     pen.strokeStyle = grid;
@@ -123,7 +144,9 @@ export class Curve {
       pen.fillText(String(m), 48, this.y(m));
       this.stroke(pen, [[54, this.y(m)], [width - 10, this.y(m)]]);
     }
-    for (const t of ticks(0, end, Math.max(2, width / 110))) {
+    const marks = this.log ? [0, 0.001, 0.01, 0.1, 1].map((f) => Number((f * end).toPrecision(2)))
+      : ticks(0, end, Math.max(2, width / 110));
+    for (const t of marks) {
       pen.textAlign = "center";
       pen.textBaseline = "top";
       pen.fillText(`${t} ${this.unit}`, Math.min(this.x(t), width - 18), height - 24);
@@ -158,7 +181,7 @@ export class Curve {
   hover(event) {
     const box = this.canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
-    const t = ((x - 54) / (box.width - 66)) * (this.end || 1);
+    const t = this.timeAt?.(x) ?? -1;
     const said = this.shown().map((s) => {
       const point = s.points.filter((p) => p[0] <= t).at(-1);
       return point ? `${s.name}: ${point[1]}` : null;

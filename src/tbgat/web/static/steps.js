@@ -151,7 +151,7 @@ export class Steps {
   list() {
     const { position: p, run } = this;
     const { jobs, machines, job, step, machine } = run.job.chart;
-    const called = (op) => `job ${jobs[job[op]]} operation ${step[op]}`;
+    const called = (op) => `job ${jobs[job[op]]} op ${step[op]}`;
     const table = element("table");
     table.append(element("caption", p.chosen === null || p.chosen === undefined
       ? "N5 moves of this schedule" : "N5 moves of this schedule; the search took the bold one"));
