@@ -11,6 +11,14 @@ import time
 import httpx
 import pytest
 
+from tbgat import library
+from tbgat.dispatching import dispatch
+from tbgat.search.trace import record
+from tbgat.solvers import solve
+
+# Long enough for a first compilation on a busy machine; nothing waits that long otherwise.
+PATIENCE = 300
+
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
     "--headless",
@@ -37,7 +45,7 @@ class Service:
         self.address = self._wait()
 
     def _wait(self):
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until and self.process.poll() is None:
             found = re.search(r"tbgat is at (http://\S+)", self.log.read_text())
             if found:
@@ -51,7 +59,8 @@ class Service:
         raise AssertionError(f"the service did not start: {self.log.read_text()}")
 
     def client(self, **options):
-        return httpx.Client(base_url=self.address.split("?")[0], timeout=30, **options)
+        base = self.address.split("?")[0]
+        return httpx.Client(base_url=base, timeout=PATIENCE, **options)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -61,10 +70,18 @@ class Service:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             try:
-                self.process.wait(20)
+                self.process.wait(60)
             except subprocess.TimeoutExpired:
                 self.kill()
-                raise AssertionError("the service did not stop within 20 seconds") from None
+                raise AssertionError("the service did not stop within 60 seconds") from None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled():
+    """Compile the engine once, here: the services then find it in the cache and start at once."""
+    instance = library.load("ft06")
+    solve(instance, "tabu", steps=10, seed=0)
+    record(instance, "tabu", steps=2, seed=0, start=dispatch(instance))
 
 
 @pytest.fixture
@@ -90,7 +107,7 @@ def service(tmp_path_factory):
     running.stop()
 
 
-def wait_for(client, job, timeout=60):
+def wait_for(client, job, timeout=PATIENCE):
     """Wait until a job has ended and return it."""
     until = time.monotonic() + timeout
     while time.monotonic() < until:
@@ -136,7 +153,7 @@ def open_page(browser):
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
         page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
         page.on("request", lambda request: _only_here(request.url, complaints))
@@ -151,7 +168,7 @@ def open_page(browser):
     assert complaints == []
 
 
-def until(page, expression, arg=None, timeout=30):
+def until(page, expression, arg=None, timeout=PATIENCE):
     """Wait until an expression holds; Playwright's own wait needs ``eval``, which the page bans."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:

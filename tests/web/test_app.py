@@ -99,7 +99,7 @@ def test_a_running_search_can_be_stopped_and_keeps_its_best(client):
     with client.stream("GET", f"/api/jobs/{job['id']}/events") as stream:
         next(line for line in stream.iter_lines() if line == "event: schedule")
     assert client.post(f"/api/jobs/{job['id']}/cancel").status_code == 200
-    ended = wait_for(client, job["id"], timeout=10)
+    ended = wait_for(client, job["id"])
     assert ended["state"] == "done"
     assert ended["result"]["stopped"] == "callback"
     assert ended["result"]["seconds"] < 30

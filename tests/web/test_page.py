@@ -16,7 +16,7 @@ SAID = "[data-steps=said]"
 
 def tbgat(*arguments):
     command = [sys.executable, "-m", "tbgat", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 def solve(page, method, *, seconds=None, steps=None, rival=""):

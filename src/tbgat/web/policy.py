@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from tbgat.policy.network import TBGAT
 
 __all__ = ["PolicyWeights"]
+
+# In the order in which the method ``tbgat`` prefers them.
+SETS = ("tbgat-plus", "paper")
 
 
 class PolicyWeights:
@@ -51,7 +55,6 @@ class PolicyWeights:
     def _find(self) -> str | None:
         if self._source is not None or find_spec("torch") is None:
             return self._source
-        from tbgat.policy.weights import weight_sets
-
-        there = weight_sets()
-        return next((name for name in ("tbgat-plus", "paper") if name in there), None)
+        # As policy.weights lays them out; asking it would load torch, for seconds, at every start.
+        shipped = files("tbgat.policy") / "data"
+        return next((name for name in SETS if (shipped / name).is_dir()), None)
