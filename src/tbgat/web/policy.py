@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from tbgat.instance import Instance
+from tbgat.solvers.tbgat import DEFAULT_WEIGHTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from tbgat.policy.network import TBGAT
 
 __all__ = ["PolicyWeights"]
-
-# In the order in which the method ``tbgat`` prefers them.
-SETS = ("tbgat-plus", "paper")
 
 
 class PolicyWeights:
@@ -57,4 +55,4 @@ class PolicyWeights:
             return self._source
         # As policy.weights lays them out; asking it would load torch, for seconds, at every start.
         shipped = files("tbgat.policy") / "data"
-        return next((name for name in SETS if (shipped / name).is_dir()), None)
+        return next((name for name in DEFAULT_WEIGHTS if (shipped / name).is_dir()), None)
