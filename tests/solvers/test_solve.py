@@ -1,5 +1,7 @@
 """What ``solve`` promises whatever the method."""
 
+import os
+import signal
 import threading
 
 import pytest
@@ -154,3 +156,13 @@ def test_solve_many_takes_a_seed_for_each_instance():
     assert [result.seed for result in together] == [7, 7, 3]
     with pytest.raises(UsageError, match="2 seeds for 3 instances"):
         tbgat.solve_many(instances, "dispatch", seed=[1, 2])
+
+
+def test_ctrl_c_ends_cpsat():
+    shop = tbgat.load("ta21")
+    timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    result = tbgat.solve(shop, "cpsat", seconds=120, threads=1)
+    timer.join()
+    assert result.stopped == "interrupt"
+    assert result.seconds < 60

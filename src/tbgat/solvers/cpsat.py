@@ -58,8 +58,7 @@ def solve(task: Task) -> Outcome:
     listener = _listener(task, starts)
     worker = threading.Thread(target=listener.run, args=(solver, model), daemon=True)
     worker.start()
-    stopped = _watch(task, listener, worker)
-    worker.join()
+    stopped = _watch(task, listener)
     if listener.error is not None:
         raise listener.error
     return _outcome(task, listener, solver, stopped)
@@ -95,13 +94,14 @@ def build_model(
     return model, starts
 
 
-def _watch(task: Task, listener: Any, worker: threading.Thread) -> str:
+def _watch(task: Task, listener: Any) -> str:
     """Poll the stop criteria and call the callbacks until the solver ends; say what ended it."""
     stopped = ""
     told = 0
-    while worker.is_alive():
+    # An event, because an interrupted Thread.join may take the thread for dead (Python 3.11).
+    while not listener.finished.is_set():
         try:
-            worker.join(POLL_SECONDS)
+            listener.finished.wait(POLL_SECONDS)
             best, bound, history = listener.state()
             gain = history[-1].step if history else 0
             progress = task.progress(gain, best, gain, bound)
@@ -132,6 +132,7 @@ def _listener(task: Task, starts: list[Any]) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.error: BaseException | None = None
+            self.finished = threading.Event()
             self.status = cp_model.UNKNOWN
             self._lock = threading.Lock()
             self._starts: list[int] | None = None
@@ -147,6 +148,8 @@ def _listener(task: Task, starts: list[Any]) -> Any:
                 self.status = solver.solve(model, self)
             except BaseException as error:  # handed to the waiting thread
                 self.error = error
+            finally:
+                self.finished.set()
 
         def on_bound(self, bound: float) -> None:
             with self._lock:
