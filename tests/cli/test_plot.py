@@ -17,6 +17,12 @@ from tbgat.cli import main
         (["graph", "ft06", "--method", "dispatch"], ".png", b"\x89PNG"),
         (["search", "ft06", "--method", "tabu", "--steps", "500"], ".png", b"\x89PNG"),
         (["compare", "ft06", "--methods", "dispatch,tabu", "--steps", "99"], ".png", b"\x89PNG"),
+        (["search", "ft06", "--method", "tabu", "--steps", "99"], ".html", b"<!doctype html>"),
+        (
+            ["compare", "ft06", "--methods", "dispatch,tabu", "--steps", "9"],
+            ".html",
+            b"<!doctype html>",
+        ),
         (["animation", "ft06", "--method", "dispatch"], ".gif", b"GIF89a"),
     ],
 )

@@ -4,6 +4,8 @@ import pytest
 
 from tbgat import library, plot
 from tbgat.dispatching import dispatch
+from tbgat.plot.files import curves_html
+from tbgat.solvers import solve
 
 from .conftest import until
 
@@ -49,6 +51,26 @@ def test_hover_zoom_and_filter(charts, open_page):
     page.select_option("[data-pick=rows]", "job")
     page.select_option("[data-pick=job]", "3")
     assert page.evaluate("chart.rows.map(row => row.name)") == ["3"]
+
+
+def test_curves_of_searches_offline(open_page, tmp_path):
+    instance = library.load("ft06")
+    results = [solve(instance, method, steps=500, seed=1) for method in ("dispatch", "greedy")]
+    path = tmp_path / "curves.html"
+    path.write_text(curves_html(results, best_known=55))
+    page = open_page(offline=True)
+    page.goto(f"file://{path}")
+    until(page, "Boolean(globalThis.curve?.x)")
+    assert page.inner_text("h1").startswith("ft06: makespan")
+    assert "greedy" in page.inner_text(".legend")
+    box = page.locator("canvas").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 50)
+    assert f"dispatch: {results[0].makespan}" in page.inner_text(".gantt-tip")
+    before = page.locator("canvas").first.screenshot()
+    page.click("text=logarithmic time")
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(200)
+    assert page.locator("canvas").first.screenshot() != before
 
 
 def test_two_thousand_bars_draw_fast_and_stay_smooth(charts, open_page):

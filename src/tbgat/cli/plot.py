@@ -26,8 +26,8 @@ T = TypeVar("T")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a subcommand per picture."""
     parser.description = (
-        "Draw into a file; its suffix says which kind: .png, .svg, .pdf, for Gantt charts also "
-        ".html (interactive, works offline), for animations .gif."
+        "Draw into a file; its suffix says which kind: .png, .svg, .pdf, for Gantt charts and "
+        "searches also .html (interactive, works offline), for animations .gif."
     )
     pictures = parser.add_subparsers(dest="picture", metavar="PICTURE", required=True)
 
@@ -105,7 +105,8 @@ def run(args: argparse.Namespace) -> int:
     """Draw, and say where."""
     from tbgat.plot.files import IMAGE_SUFFIXES, check_suffix
 
-    kinds = {"animation": (".gif",), "gantt": (*IMAGE_SUFFIXES, ".html")}
+    drawn = (*IMAGE_SUFFIXES, ".html")
+    kinds = {"animation": (".gif",), "gantt": drawn, "search": drawn, "compare": drawn}
     # Before a search, not after it.
     check_suffix(args.out, kinds.get(args.picture, IMAGE_SUFFIXES))
     print(_DRAW[args.picture](args))
@@ -142,13 +143,15 @@ def _graph(args: argparse.Namespace) -> Path:
 
 def _search(args: argparse.Namespace) -> Path:
     from tbgat.plot.curves import search
-    from tbgat.plot.files import new_figure, write_figure
+    from tbgat.plot.files import curves_html, new_figure, write_figure, write_file
 
     instance = find_instance(args.instance)
     result = _solve(args, instance, args.method)
+    known = _best_known(instance)
+    if args.out.suffix.lower() == ".html":
+        return write_file(args.out, curves_html([result], best_known=known).encode())
     figure = new_figure((9, 3.6))
     left, right = figure.subplots(1, 2)
-    known = _best_known(instance)
     search(left, result, against="step", best_known=known, log=args.log)
     search(right, result, against="seconds", best_known=known, log=args.log)
     return write_figure(figure, args.out)
@@ -156,17 +159,21 @@ def _search(args: argparse.Namespace) -> Path:
 
 def _compare(args: argparse.Namespace) -> Path:
     from tbgat.plot.curves import compare
-    from tbgat.plot.files import new_figure, write_figure
+    from tbgat.plot.files import curves_html, new_figure, write_figure, write_file
 
     instance = find_instance(args.instance)
     methods = [name.strip() for name in args.methods.split(",") if name.strip()]
     results = [_solve(args, instance, method) for method in methods]
+    known = _best_known(instance)
+    if args.out.suffix.lower() == ".html":
+        page = curves_html(results, against=args.against, best_known=known)
+        return write_file(args.out, page.encode())
     figure = new_figure((7, 4))
     compare(
         figure.subplots(),
         results,
         against=args.against,
-        best_known=_best_known(instance),
+        best_known=known,
         log=args.log,
     )
     return write_figure(figure, args.out)

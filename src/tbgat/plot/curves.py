@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tbgat.errors import FormatError, MissingExtraError, UsageError
+from tbgat.plot.files import run_labels
 from tbgat.search.result import Result
 
 try:
@@ -82,7 +83,7 @@ def compare(
     if not results:
         raise UsageError("there is nothing to compare: give at least one result")
     one_instance = len({result.instance.digest for result in results}) == 1
-    named = list(labels) if labels is not None else _labels(results)
+    named = list(labels) if labels is not None else run_labels(results)
     if len(named) != len(results):
         raise UsageError(f"{len(named)} labels for {len(results)} results")
     for number, (result, label) in enumerate(zip(results, named, strict=True)):
@@ -180,19 +181,6 @@ def _staircase(result: Result, against: Against) -> tuple[list[float], list[int]
     y = [found.makespan for found in result.history]
     end: float = result.steps if against == "step" else result.seconds
     return [*x, max([end, *x])], [*y, result.makespan]
-
-
-def _labels(results: Sequence[Result]) -> list[str]:
-    several = len({result.instance.digest for result in results}) > 1
-    methods = [result.method for result in results]
-    labels = []
-    for result in results:
-        parts = [result.instance.name or result.instance.shape] if several else []
-        parts.append(result.method)
-        if methods.count(result.method) > 1 and not several:
-            parts.append(f"seed {result.seed}")
-        labels.append(" ".join(parts))
-    return labels
 
 
 def _reference_lines(ax: Axes, lower_bound: int, best_known: int | None) -> None:

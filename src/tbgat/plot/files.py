@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 __all__ = [
     "IMAGE_SUFFIXES",
     "check_suffix",
+    "curves_html",
     "gantt_html",
     "image_bytes",
     "new_figure",
+    "run_labels",
     "save",
     "write_figure",
+    "write_file",
 ]
 
 IMAGE_SUFFIXES = (".png", ".svg", ".pdf")
-
-# In the order in which they import each other.
-SCRIPTS = ("gantt-paint.js", "gantt.js")
 
 
 def save(
@@ -68,7 +68,7 @@ def save(
             best_known=best_known,
             title=options.get("title") or "",
         )
-        return _write(target, page.encode())
+        return write_file(target, page.encode())
     from tbgat.plot.gantt import gantt, gantt_size
 
     check_suffix(target, (*IMAGE_SUFFIXES, ".html"))
@@ -96,20 +96,68 @@ def gantt_html(
         instance, schedule, lower_bound=lower_bound, best_known=best_known, title=title
     )
     data["facts"] = list(facts)
+    return _page("gantt.html", ["gantt-paint.js", "gantt.js"], ["gantt.css"], data)
+
+
+def curves_html(
+    results: Sequence[Result],
+    *,
+    labels: Sequence[str] | None = None,
+    against: str = "seconds",
+    best_known: int | None = None,
+) -> str:
+    """Build a page with interactive curves of searches on one instance: one file, no request."""
+    if not results:
+        raise UsageError("there is nothing to draw: give at least one result")
+    if len({result.instance.digest for result in results}) > 1:
+        raise UsageError("a page of curves shows searches on one instance")
+    name = results[0].instance.name or results[0].instance.shape
+    end = "steps" if against == "step" else "seconds"
+    series = [
+        {
+            "name": label,
+            "points": [[getattr(found, against), found.makespan] for found in result.history],
+            "end": getattr(result, end),
+        }
+        for result, label in zip(results, labels or run_labels(results), strict=True)
+    ]
+    bound = max(result.lower_bound for result in results)
+    lines = [{"name": "lower bound", "value": bound, "colour": "#d0342c"}]
+    if best_known is not None:
+        lines.append({"name": "best known", "value": best_known, "colour": "#1a8f4a"})
+    unit = "s" if against == "seconds" else ""
+    best = min(result.makespan for result in results)
+    data = {"title": f"{name}: makespan {best}", "series": series, "lines": lines, "unit": unit}
+    return _page("curve.html", ["curve.js"], ["gantt.css", "curve.css"], data)
+
+
+def run_labels(results: Sequence[Result]) -> list[str]:
+    """Name runs by their method, with the instance or seed where they differ."""
+    several = len({result.instance.digest for result in results}) > 1
+    methods = [result.method for result in results]
+    labels = []
+    for result in results:
+        parts = [result.instance.name or result.instance.shape] if several else []
+        parts.append(result.method)
+        if methods.count(result.method) > 1 and not several:
+            parts.append(f"seed {result.seed}")
+        labels.append(" ".join(parts))
+    return labels
+
+
+def _page(template: str, scripts: Sequence[str], styles: Sequence[str], data: Any) -> str:
+    """Fill a template with its scripts, in the order in which they import each other, and data."""
     here = files("tbgat.plot")
-    template = here.joinpath("gantt.html").read_text(encoding="utf-8")
-    script = _one_module(here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
-    style = here.joinpath("gantt.css").read_text(encoding="utf-8")
-    # A name may contain "</script>": in JSON the slash can be written so that it ends nothing.
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    page = template.replace("/*STYLE*/", style).replace("/*GANTT*/", script)
-    return page.replace("/*DATA*/null", text)
 
+    def text(names: Iterable[str]) -> str:
+        return "\n".join(here.joinpath(name).read_text(encoding="utf-8") for name in names)
 
-def _one_module(sources: Iterable[str]) -> str:
-    """Join scripts into one: what they import from each other now stands above."""
-    lines = "\n".join(sources).splitlines()
-    return "\n".join(line for line in lines if not line.startswith("import "))
+    # What the scripts import from each other now stands above.
+    lines = [line for line in text(scripts).splitlines() if not line.startswith("import ")]
+    # A name may contain "</script>": in JSON its first sign can be written so that it ends nothing.
+    plain = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    page = text([template]).replace("/*STYLE*/", text(styles))
+    return page.replace("/*SCRIPT*/", "\n".join(lines)).replace("/*DATA*/null", plain)
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
@@ -125,7 +173,7 @@ def write_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150
     """Save a figure; the same drawing gives the same bytes (no date, fixed identifiers)."""
     target = Path(path)
     check_suffix(target, IMAGE_SUFFIXES)
-    return _write(target, image_bytes(figure, target.suffix[1:].lower(), dpi=dpi))
+    return write_file(target, image_bytes(figure, target.suffix[1:].lower(), dpi=dpi))
 
 
 def image_bytes(figure: Figure, kind: str, *, dpi: int = 150) -> bytes:
@@ -150,7 +198,8 @@ def check_suffix(target: Path, allowed: tuple[str, ...]) -> None:
         )
 
 
-def _write(target: Path, data: bytes) -> Path:
+def write_file(target: Path, data: bytes) -> Path:
+    """Write a file, making its folder."""
     with creating(target):
         target.write_bytes(data)
     return target
