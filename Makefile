@@ -2,7 +2,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python,$(shell command -
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test format clean evidence evidence-steps evidence-seconds evidence-report
+.PHONY: demo test format clean evidence evidence-steps evidence-seconds evidence-report evidence-renew
 
 # One stamp per set of extras: a second run finds it and starts at once.
 $(VENV)/.demo: pyproject.toml constraints.txt
@@ -47,6 +47,13 @@ evidence-steps: $(VENV)/.test
 ifneq ($(LEARNED),)
 	$(BIN)/tbgat bench $(CLASSIC) synthetic --methods $(LEARNED) $(STEPS) --seeds $(SEEDS_LEARNED) --single --out $(EVIDENCE)/steps/learned
 endif
+
+# After a change of what a method finds: make evidence-renew METHOD=tabu (then evidence-report).
+METHOD ?= tabu
+evidence-renew: $(VENV)/.test
+	$(BIN)/tbgat bench $(CLASSIC) --methods $(METHOD) $(STEPS) --seeds 3 --fresh --out $(EVIDENCE)/steps/classic
+	$(BIN)/tbgat bench synthetic --methods $(METHOD) $(STEPS) --seeds 3 --fresh --out $(EVIDENCE)/steps/synthetic
+	$(BIN)/tbgat bench dmu --methods $(METHOD) $(STEPS) --seeds 3 --fresh --out $(EVIDENCE)/steps/dmu
 
 # Needs a machine that does nothing else: three hours on two cores.
 evidence-seconds: $(VENV)/.test
