@@ -118,20 +118,8 @@ def test_figure_6_from_logs(folder: Path, tmp_path: Path) -> None:
     (training / "log.jsonl").write_text(
         '{"instances": 64, "validation_gap": 0.2}\n{"instances": 128, "validation_gap": 0.1}\n'
     )
-    speed = tmp_path / "speed.jsonl"
-    speed.write_text(
-        "".join(
-            f'{{"jobs": {j}, "machines": {m}, "seconds_per_step": {j * m * 1e-5}}}\n'
-            for j, m in ((10, 10), (20, 10), (10, 20))
-        )
-    )
-    words = ["report", str(folder), "--training", str(training.parent), "--speed", str(speed)]
-    assert main(words) == 0
-    assert {path.name for path in folder.glob("figure*.png")} == {
-        "figure6ab.png",
-        "figure6c.png",
-        "figure6d.png",
-    }
+    assert main(["report", str(folder), "--training", str(training.parent)]) == 0
+    assert (folder / "figure6ab.png").stat().st_size > 1000
 
 
 def test_the_best_competing_figure_is_bold_in_both_texts() -> None:

@@ -27,9 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--training", type=Path, metavar="DIR", help="folder of training logs, for Figures 6a, 6b"
     )
-    parser.add_argument(
-        "--speed", type=Path, metavar="FILE", help="times of the network by size, Figures 6c, 6d"
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,4 +51,4 @@ def _figures(scores: Scores, out: Path, args: argparse.Namespace) -> list[Path]:
     except MissingExtraError as error:
         sys.stderr.write(f"tbgat: no pictures: {error}\n")
         return []
-    return write_figures(scores, out, training=args.training, speed=args.speed)
+    return write_figures(scores, out, training=args.training)

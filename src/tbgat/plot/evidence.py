@@ -1,4 +1,4 @@
-"""The pictures of a report: gap against steps, gap against seconds, and the paper's Figure 6."""
+"""The pictures of a report: gap against steps, gap against seconds, and learning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tbgat.plot.labels import legend_below
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["gap_curves", "learning_curves", "step_times", "write_figures"]
+__all__ = ["gap_curves", "learning_curves", "write_figures"]
 
 SIZE = (7.5, 4.8)
 STEP_TICKS = (1, 10, 100, 500, 1000, 2000, 5000)
@@ -74,41 +74,13 @@ def learning_curves(ax: Axes, logs: Mapping[str, Iterable[Mapping[str, Any]]]) -
         learning(ax, rows, label=label)
 
 
-def step_times(ax: Axes, rows: Sequence[Mapping[str, Any]], *, across: str) -> None:
-    """Draw the time of a step against ``jobs`` or ``machines``, one line per value of the other.
-
-    Parameters
-    ----------
-    rows
-        Each with ``jobs``, ``machines`` and ``seconds_per_step``.
-    """
-    other = "machines" if across == "jobs" else "jobs"
-    lines: dict[int, list[tuple[int, float]]] = {}
-    for row in rows:
-        lines.setdefault(row[other], []).append((row[across], 1000 * row["seconds_per_step"]))
-    for number, (value, points) in enumerate(sorted(lines.items())):
-        if len(points) > 1:
-            x, y = zip(*sorted(points), strict=True)
-            ax.plot(x, y, "o-", color=INK[number % len(INK)], label=f"{value} {other}")
-    if not ax.get_lines():
-        raise UsageError(f"no two sizes differ in their {across} alone")
-    ax.set(xlabel=across, ylabel="time of a step, ms", xlim=(0, None), ylim=(0, None))
-    ax.grid(alpha=0.25)
-    ax.spines[["top", "right"]].set_visible(False)
-    legend_below(ax)
-
-
-def write_figures(
-    scores: Scores, folder: Path, *, training: Path | None = None, speed: Path | None = None
-) -> list[Path]:
+def write_figures(scores: Scores, folder: Path, *, training: Path | None = None) -> list[Path]:
     """Draw what there are data for; mean gaps over Taillard's groups, or all if none is there.
 
     Parameters
     ----------
     training
-        Folder whose subfolders have a ``log.jsonl`` each: Figure 6a, 6b.
-    speed
-        JSONL file of step times by size: Figures 6c and 6d.
+        Folder whose subfolders have a ``log.jsonl`` each: Figures 6a and 6b.
     """
     written = []
     taillard = PAPER_GROUPS[0][:8]
@@ -128,12 +100,6 @@ def write_figures(
         figure = new_figure(SIZE)
         learning_curves(figure.subplots(), logs)
         written.append(write_figure(figure, folder / "figure6ab.png"))
-    if speed is not None:
-        rows = read_log(speed)
-        for across, name in (("machines", "figure6c"), ("jobs", "figure6d")):
-            figure = new_figure(SIZE)
-            step_times(figure.subplots(), rows, across=across)
-            written.append(write_figure(figure, folder / f"{name}.png"))
     return written
 
 
