@@ -14,6 +14,7 @@ from tbgat.policy.scalars import elu, exp_negative, leaky, softmax_of_three
 
 __all__ = [
     "activate_mixed",
+    "add_product_of_few",
     "attend_and_activate",
     "first_logit",
     "first_weights",
@@ -358,3 +359,29 @@ def last_layer(
                     np.uint64(at + side * moves),
                     mixed,
                 )
+
+
+@float_kernel
+def add_product_of_few(x, weight, out):
+    """Add ``x @ weight`` to ``out`` for a handful of rows.
+
+    A library packs the weights first, which pays for many rows only; here they stream through once.
+    """
+    inputs, columns = weight.shape
+    for k in range(0, inputs - 3, 4):
+        for m in range(len(x)):
+            x0 = x[m, k]
+            x1 = x[m, k + 1]
+            x2 = x[m, k + 2]
+            x3 = x[m, k + 3]
+            for c in range(columns):
+                out[m, c] += (
+                    x0 * weight[k, c]
+                    + x1 * weight[k + 1, c]
+                    + x2 * weight[k + 2, c]
+                    + x3 * weight[k + 3, c]
+                )
+    for k in range(inputs - inputs % 4, inputs):
+        for m in range(len(x)):
+            for c in range(columns):
+                out[m, c] += x[m, k] * weight[k, c]

@@ -1,5 +1,8 @@
 """Weights, graphs and buffers laid out for the compiled functions of inference."""
 
+# mypy: disable-error-code="no-untyped-call"
+# Calls into compiled functions, which carry no types.
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,13 +12,23 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tbgat.graph.compiled import announce_compilation
 from tbgat.graph.state import GraphBatch
 from tbgat.policy.attention import GraphAttention
+from tbgat.policy.kernels import (
+    add_product_of_few,
+    attend_and_activate,
+    last_layer,
+    look,
+    mix_features,
+)
 from tbgat.policy.links import Links, links_of_batch
 from tbgat.policy.network import RAW_FEATURES, TBGAT
 
-__all__ = ["PreparedGraphs", "PreparedNetwork", "Scratch"]
+__all__ = ["PreparedGraphs", "PreparedNetwork", "Scratch", "affine"]
 
+# Up to so many rows the plain loop beats the library.
+FEW = 10
 # Above this the products of layer 2 are not remembered from step to step.
 MEMORY_BYTES = 1 << 30
 
@@ -116,6 +129,7 @@ class PreparedGraphs:
     def __init__(
         self, batch: GraphBatch, scale: npt.NDArray[np.float64], network: PreparedNetwork
     ) -> None:
+        announce_compilation(look, mix_features, attend_and_activate, last_layer)
         self.arrays = batch.arrays
         self.scale = scale
         self.views = [View(links) for links in links_of_batch(batch)]
@@ -161,12 +175,29 @@ class Scoring:
         """
         moves = len(features)
         node = torch.cat([embedding[0], embedding[1]], dim=1)
-        by_graph = torch.addmm(self.bias, node[2 * moves :], self.graph)
+        by_graph = affine(node[2 * moves :], self.graph, self.bias)
         x = by_graph.repeat_interleave(counts, dim=0)
-        x.addmm_(torch.cat([node[:moves], node[moves : 2 * moves]], dim=1), self.pair)
+        add_product(torch.cat([node[:moves], node[moves : 2 * moves]], dim=1), self.pair, x)
         if features.shape[1]:
-            x.addmm_(features, self.features)
+            add_product(features, self.features, x)
         for weight, bias in self.rest:
-            x = torch.addmm(bias, x.tanh_(), weight)
+            x = affine(x.tanh_(), weight, bias)
         scores = x.squeeze(1)
         return scores if self.shortcut is None else scores.add_(features @ self.shortcut)
+
+
+def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Return ``x @ weight + bias``."""
+    if len(x) > FEW:
+        return torch.addmm(bias, x, weight)
+    out = bias.repeat(len(x), 1)
+    add_product(x, weight, out)
+    return out
+
+
+def add_product(x: Tensor, weight: Tensor, out: Tensor) -> None:
+    """Add ``x @ weight`` to ``out``."""
+    if len(x) > FEW:
+        out.addmm_(x, weight)
+    else:
+        add_product_of_few(x.numpy(), weight.numpy(), out.numpy())

@@ -25,7 +25,7 @@ from tbgat.policy.kernels import (
     put_rows,
 )
 from tbgat.policy.network import RAW_FEATURES
-from tbgat.policy.prepared import PreparedGraphs, PreparedNetwork, Scratch
+from tbgat.policy.prepared import PreparedGraphs, PreparedNetwork, Scratch, affine
 
 __all__ = ["Moves", "Run"]
 
@@ -196,7 +196,7 @@ class Run:
         if len(moves.u) == 0:
             return
         last = self._network.layers[-1]
-        embedding = [torch.addmm(last.bias_rows[v], mixed[v], last.weight[v]) for v in (0, 1)]
+        embedding = [affine(mixed[v], last.weight[v], last.bias_rows[v]) for v in (0, 1)]
         counts = torch.from_numpy(np.diff(moves.offsets))
         found = self._network.scoring(embedding, counts, torch.from_numpy(moves.features))
         moves.scores[:] = found.numpy()

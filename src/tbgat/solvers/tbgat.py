@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tbgat.errors import MissingExtraError, UsageError
 from tbgat.instance import Instance
+from tbgat.schedule import Schedule
+from tbgat.search.stop import MaxSteps
 from tbgat.search.task import Outcome, Task
 
 if TYPE_CHECKING:
@@ -25,12 +28,21 @@ __all__ = ["DEFAULT_WEIGHTS", "prepare", "solve", "solve_many", "weights_of"]
 DEFAULT_WEIGHTS = ("tbgat-plus", "paper")
 
 
+@cache
 def prepare() -> None:
-    """Import PyTorch, or say which extra has it."""
+    """Import PyTorch, or say which extra has it; compile or load what the search needs."""
     try:
-        import torch  # noqa: F401  (only to have it loaded)
+        import torch
     except ModuleNotFoundError:
         raise MissingExtraError("the method tbgat", "torch") from None
+    from tbgat.policy.network import TBGAT
+    from tbgat.policy.protocol import NetworkPolicy
+    from tbgat.search.policy_search import policy_search
+
+    shop = Instance([[(0, 2), (1, 1)], [(0, 1), (1, 2)]])
+    start = Schedule.from_machine_orders(shop, [[0, 2], [1, 3]])
+    network = TBGAT("tiny", generator=torch.Generator().manual_seed(0))
+    policy_search([Task(shop, "", MaxSteps(2), 0, start)], NetworkPolicy(network))
 
 
 def solve(
