@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -130,7 +131,12 @@ def main() -> None:
         rows[count] = measure(random_batch((jobs, machines), count), devices, args.budget)
         print(count, {name: round(value, 1) for name, value in rows[count].items()}, flush=True)
     args.out.mkdir(parents=True, exist_ok=True)
-    card = environment_card([SEED], command="python benchmarks/mpts.py", threads=args.threads)
+    card = environment_card(
+        [SEED],
+        command="python benchmarks/mpts.py",
+        threads=args.threads,
+        load_at_end=os.getloadavg()[0],
+    )
     report = {"card": card, "size": args.size, "microseconds_per_graph": rows}
     (args.out / "mpts.json").write_text(json.dumps(report, indent=1) + "\n")
     (args.out / "mpts.md").write_text(table(rows, args.size))
