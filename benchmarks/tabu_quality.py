@@ -116,6 +116,10 @@ def main() -> None:
         "columns": [f"{mark} steps" for mark in MARKS] if by_steps else [f"{SECONDS:g} s"],
         "mean_gap_percent": {group: mean.round(2).tolist() for group, mean in means.items()},
         "spread_over_seeds": {group: std.round(2).tolist() for group, std in spreads.items()},
+        "runs_below_their_reference": {
+            group: sum(value[-1] < 0 for values in by_seed.values() for value in values)
+            for group, by_seed in gaps.items()
+        },
         "first_prototype": prototype,
     }
     (args.out / f"{args.kind}.json").write_text(json.dumps(report, indent=1) + "\n")
