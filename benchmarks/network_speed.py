@@ -99,11 +99,12 @@ def compare(
 
 
 def our_step(
-    network: TBGAT, jobs: int, machines: int, batch: int, threads: int
+    network: TBGAT, jobs: int, machines: int, batch: int, threads: int, rule: str = "fdd/mwkr"
 ) -> tuple[Callable[[], None], Trajectories]:
+    """One full step of a search from the schedules of a rule, and the search itself."""
     rng = np.random.default_rng(0)
     instances = [uniform(jobs, machines, rng) for _ in range(batch)]
-    starts = [dispatch(instance, rng=rng) for instance in instances]
+    starts = [dispatch(instance, rule, rng) for instance in instances]
     states = Trajectories(instances, starts, rng.spawn(batch), threads=threads)
     policy = NetworkPolicy(network, threads)
 
