@@ -78,6 +78,7 @@ class Episode:
         self._paths = random_states(len(instances), rng)
         self._choices = rng
         self._threads = threads
+        self._scorer: Scorer | None = None
 
     def window(self, policy: TBGAT, count: int) -> Window:
         """Make ``count`` moves in every solution that has one, without gradients, and keep them."""
@@ -98,7 +99,11 @@ class Episode:
 
     def scorer(self, policy: TBGAT) -> Scorer:
         """The policy as it is now, ready to score these solutions."""
-        return Scorer(policy, self.batch, threads=self._threads)
+        if self._scorer is None or self._scorer.network is not policy:
+            self._scorer = Scorer(policy, self.batch, threads=self._threads)
+        else:
+            self._scorer.refresh()
+        return self._scorer
 
     def step(
         self, scorer: Scorer, seen: list[Observation] | None = None
