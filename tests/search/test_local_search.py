@@ -91,7 +91,7 @@ def test_nothing_is_done_when_nothing_may_be_done(ta01):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", ["ft10", "ta71"])
+@pytest.mark.parametrize("name", ["ft10", "dmu80"])
 def test_a_time_limit_is_kept(name, threads):
     shop = tbgat.load(name)
     tbgat.solve(shop, "tabu", steps=1)

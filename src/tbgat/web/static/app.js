@@ -13,6 +13,7 @@ let runs = [];
 let steps = null;
 let curve = null;
 let filename = null;
+let questions = 0;
 
 function problem() {
   const text = $("text").value;
@@ -22,12 +23,16 @@ function problem() {
 
 async function describe() {
   complain("");
+  // The answer to an earlier question may come after that to a later one.
+  const question = ++questions;
   try {
     const known = await api.describe(problem());
+    if (question !== questions) return;
     const best = known.best_known === null ? "no best known makespan" : `best known ${known.best_known}`;
     $("facts").textContent = `${known.name}: ${known.jobs} jobs, ${known.machines} machines, `
       + `${known.operations} operations, lower bound ${known.lower_bound}, ${best}`;
   } catch (error) {
+    if (question !== questions) return;
     $("facts").textContent = "";
     complain(error.message);
   }

@@ -57,7 +57,7 @@ export class Steps {
     const options = [];
     runs.forEach((run, i) => {
       options.push(new Option(`${run.name}: schedules found`, `${i} frames`));
-      for (const chooser of this.choosers) options.push(new Option(`${run.name}: a ${chooser} walk from the same start, move by move`, `${i} ${chooser}`));
+      for (const chooser of this.choosers) options.push(new Option(`${run.name}: a ${chooser} walk`, `${i} ${chooser}`));
     });
     this.pick.replaceChildren(...options);
     await this.choose("0 frames");
