@@ -96,8 +96,8 @@ def assert_true_to_definition(instance, shop, state):
         after = max((todo[y] for y in graph.successors(x)), default=0)
         todo[x] = after + int(instance.durations[x])
     assert [done[x] for x in range(n)] == state[arrays.DONE, :n].tolist()
-    assert [todo[x] for x in range(n)] == state[arrays.TODO, :n].tolist()
-    assert state[arrays.DONE, n] == state[arrays.TODO, n] == state[arrays.MARK].max() == 0
+    assert [todo[x] for x in range(n)] == state[arrays.AHEAD, :n].tolist()
+    assert state[arrays.DONE, n] == state[arrays.AHEAD, n] == state[arrays.MARK].max() == 0
 
 
 def block_pairs(state, first, n):
@@ -149,9 +149,9 @@ def by_definition(shop, state, line, span):
     for x in span:
         end = max(end, state[arrays.DONE, shop[arrays.JOB_BEFORE, x]]) + shop[arrays.DURATION, x]
         ends.append(end)
-    rest = state[arrays.TODO, line[b + 1] if b + 1 < len(line) else n]
+    rest = state[arrays.AHEAD, line[b + 1] if b + 1 < len(line) else n]
     for x in reversed(span):
-        rest = max(rest, state[arrays.TODO, shop[arrays.JOB_AFTER, x]]) + shop[arrays.DURATION, x]
+        rest = max(rest, state[arrays.AHEAD, shop[arrays.JOB_AFTER, x]]) + shop[arrays.DURATION, x]
         rests.insert(0, rest)
     return max(e + r - shop[arrays.DURATION, x] for e, r, x in zip(ends, rests, span, strict=True))
 

@@ -35,10 +35,10 @@ SHOP_ROWS = 7
 # LAST the last operation of each job. Column n of these says something else: of LAST the number of
 # jobs, of LOCAL the size of the largest machine, of MACHINE whether all durations are positive.
 
-# Rows of the state. DONE is the earliest end of an operation; TODO the longest path from its start
-# to the end of everything: an operation is critical when DONE + TODO - DURATION is the makespan.
+# Rows of the state. DONE is the earliest end of an operation; AHEAD the longest path from its start
+# to the end of everything: an operation is critical when DONE + AHEAD - DURATION is the makespan.
 # ORDER is the linear order and RANK its inverse; BEFORE, AFTER and PLACE are the machine's order.
-BEFORE, AFTER, PLACE, DONE, TODO, ORDER, RANK = range(7)
+BEFORE, AFTER, PLACE, DONE, AHEAD, ORDER, RANK = range(7)
 # Scratch: marks of a scan and values of a move; a critical path, and for each of its operations the
 # end of its job predecessor, what its job successor has to do, and its duration; candidate moves.
 MARK, HELD, PATH, PATH_HEAD, PATH_TAIL, PATH_DURATION, FOUND = range(7, 14)
@@ -105,7 +105,7 @@ def evaluate(shop, state):
     """Compute all heads and tails afresh and return the makespan."""
     n = shop.shape[1] - 1
     state[DONE, n] = 0
-    state[TODO, n] = 0
+    state[AHEAD, n] = 0
     for i in range(n):
         x = state[ORDER, i]
         state[DONE, x] = shop[DURATION, x] + max(
@@ -113,8 +113,8 @@ def evaluate(shop, state):
         )
     for i in range(n - 1, -1, -1):
         x = state[ORDER, i]
-        state[TODO, x] = shop[DURATION, x] + max(
-            state[TODO, shop[JOB_AFTER, x]], state[TODO, state[AFTER, x]]
+        state[AHEAD, x] = shop[DURATION, x] + max(
+            state[AHEAD, shop[JOB_AFTER, x]], state[AHEAD, state[AFTER, x]]
         )
     return makespan_of(shop, state)
 

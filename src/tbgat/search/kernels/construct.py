@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tbgat.graph.compiled import lean_kernel as kernel
 from tbgat.search.kernels.arrays import (
+    AHEAD,
     DONE,
     DURATION,
     HELD,
@@ -14,7 +15,6 @@ from tbgat.search.kernels.arrays import (
     LAST,
     MACHINE,
     PATH,
-    TODO,
 )
 from tbgat.search.kernels.moves import draw
 
@@ -31,11 +31,11 @@ def build_order(shop, state, order, noise, random):
     n = shop.shape[1] - 1
     jobs = shop[LAST, n]
     # Scratch, by job: next operation in PATH, time the job is free in DONE; by machine: the time it
-    # is free in HELD; by operation: work from it to the end of its job in TODO.
+    # is free in HELD; by operation: work from it to the end of its job in AHEAD.
     for x in range(n - 1, -1, -1):
         state[HELD, x] = 0
-        rest = 0 if shop[JOB_AFTER, x] == n else state[TODO, x + 1]
-        state[TODO, x] = rest + shop[DURATION, x]
+        rest = 0 if shop[JOB_AFTER, x] == n else state[AHEAD, x + 1]
+        state[AHEAD, x] = rest + shop[DURATION, x]
     first = 0
     for j in range(jobs):
         state[DONE, j] = 0
@@ -51,7 +51,7 @@ def build_order(shop, state, order, noise, random):
             start = max(state[DONE, j], state[HELD, machine])
             # An operation of length zero may start at the very time the first one could end.
             if start < soonest or start + shop[DURATION, x] == soonest:
-                work = state[TODO, x] * (1000 + draw(random, 10 * noise + 1))
+                work = state[AHEAD, x] * (1000 + draw(random, 10 * noise + 1))
                 if work > most:
                     chosen, most = j, work
         x = state[PATH, chosen]

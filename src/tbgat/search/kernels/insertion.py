@@ -13,6 +13,7 @@ from __future__ import annotations
 from tbgat.graph.compiled import lean_kernel as kernel
 from tbgat.search.kernels.arrays import (
     AFTER,
+    AHEAD,
     BEFORE,
     DONE,
     DURATION,
@@ -24,7 +25,6 @@ from tbgat.search.kernels.arrays import (
     ORDER,
     PLACE,
     RANK,
-    TODO,
 )
 
 __all__ = ["before_closes_cycle", "behind_closes_cycle", "move_before", "move_behind"]
@@ -168,6 +168,6 @@ def update_todo(shop, state, last):
     """Bring tails up to date from position ``last`` of the linear order back to its start."""
     for i in range(last, -1, -1):
         x = state[ORDER, i & ID] & ID
-        by_job = state[TODO, shop[JOB_AFTER, x] & ID]
-        by_machine = state[TODO, state[AFTER, x] & ID]
-        state[TODO, x] = shop[DURATION, x] + (by_job if by_job > by_machine else by_machine)
+        by_job = state[AHEAD, shop[JOB_AFTER, x] & ID]
+        by_machine = state[AHEAD, state[AFTER, x] & ID]
+        state[AHEAD, x] = shop[DURATION, x] + (by_job if by_job > by_machine else by_machine)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from tbgat.graph.compiled import lean_kernel as kernel
 from tbgat.search.kernels.arrays import (
     AFTER,
+    AHEAD,
     BEFORE,
     DONE,
     DURATION,
@@ -20,7 +21,6 @@ from tbgat.search.kernels.arrays import (
     PATH_DURATION,
     PATH_HEAD,
     PATH_TAIL,
-    TODO,
 )
 from tbgat.search.kernels.insertion import before_closes_cycle, behind_closes_cycle
 
@@ -64,7 +64,7 @@ def critical_path(shop, state, makespan, random):
         free -= 1
         state[PATH, free] = x
         state[PATH_HEAD, free] = head
-        state[PATH_TAIL, free] = state[TODO, shop[JOB_AFTER, x]]
+        state[PATH_TAIL, free] = state[AHEAD, shop[JOB_AFTER, x]]
         state[PATH_DURATION, free] = shop[DURATION, x]
         start = state[DONE, x] - shop[DURATION, x]
         if start == 0:
@@ -86,8 +86,8 @@ def may_go_behind(shop, state, i, j):
     successor being ``v`` itself, leaves a tie.
     """
     v = state[PATH, j]
-    if state[TODO, v] != state[PATH_TAIL, i]:
-        return state[TODO, v] > state[PATH_TAIL, i]
+    if state[AHEAD, v] != state[PATH_TAIL, i]:
+        return state[AHEAD, v] > state[PATH_TAIL, i]
     if shop[MACHINE, shop.shape[1] - 1]:
         return shop[JOB_AFTER, state[PATH, i]] != v
     return not behind_closes_cycle(shop, state, state[PATH, i], v)
@@ -117,7 +117,7 @@ def estimate_behind(state, i, j, limit):
         end = max(state[PATH_HEAD, k], end) + state[PATH_DURATION, k]
         state[HELD, k] = end
     end = max(state[PATH_HEAD, i], end)
-    rest = max(state[PATH_TAIL, i], state[TODO, state[AFTER, state[PATH, j]]])
+    rest = max(state[PATH_TAIL, i], state[AHEAD, state[AFTER, state[PATH, j]]])
     rest += state[PATH_DURATION, i]
     longest = end + rest
     if longest > limit:
@@ -132,7 +132,7 @@ def estimate_behind(state, i, j, limit):
 @kernel
 def estimate_before(state, i, j, limit):
     """Estimate the makespan after moving ``path[j]`` right before ``path[i]``: the mirror image."""
-    rest = state[TODO, state[AFTER, state[PATH, j]]]
+    rest = state[AHEAD, state[AFTER, state[PATH, j]]]
     for k in range(j - 1, i - 1, -1):
         rest = max(state[PATH_TAIL, k], rest) + state[PATH_DURATION, k]
         state[HELD, k] = rest
