@@ -35,7 +35,7 @@ STEPS := --steps 500,1000,2000,5000
 # Methods with a network, such as tbgat:weights=paper, once their weights are there.
 LEARNED ?=
 SEEDS_LEARNED ?= 1
-OPPONENTS := dispatch,tabu,tspr,auto,cpsat,pyjobshop
+OPPONENTS := dispatch,tabu,auto,cpsat,pyjobshop
 
 evidence: evidence-steps evidence-seconds evidence-report
 

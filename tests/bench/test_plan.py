@@ -41,11 +41,14 @@ def test_methods_are_read_with_their_options() -> None:
 
 def test_a_stepwise_method_runs_its_longest_budget_alone() -> None:
     cases = load_suite("ft")
-    methods = [MethodSpec("dispatch"), MethodSpec("cpsat")]
+    methods = [MethodSpec("dispatch"), MethodSpec("cpsat"), MethodSpec("pyjobshop")]
     jobs = plan(cases, methods, steps=[500, 5000, 1000], seconds=[5, 1], seeds=2)
     asked = [(j.method.name, j.budget.steps) for j in jobs if j.budget.steps and j.seed == 0]
     assert asked == [("dispatch", 5000)] * 3 + [
-        ("cpsat", steps) for steps in (500, 1000, 5000) for _ in cases
+        (name, steps)
+        for name in ("cpsat", "pyjobshop")
+        for steps in (500, 1000, 5000)
+        for _ in cases
     ]
     timed = [
         (j.budget.seconds, j.cases[0].instance.name, j.method.name)
@@ -53,7 +56,17 @@ def test_a_stepwise_method_runs_its_longest_budget_alone() -> None:
         if j.budget.seconds and j.seed == 1
     ]
     names = [case.instance.name for case in cases]
-    assert timed == [(s, n, m.name) for s in (1, 5) for n in names for m in methods]
+    assert timed == [(1, n, "pyjobshop") for n in names] + [
+        (5, n, m.name) for n in names for m in methods
+    ]
+    divides = {
+        threads: {
+            j.budget.seconds
+            for j in plan(cases, [MethodSpec("auto")], seconds=[1, 5], second_threads=threads)
+        }
+        for threads in (1, 2)
+    }
+    assert divides == {1: {1, 5}, 2: {5}}
     with pytest.raises(UsageError, match="give a budget"):
         plan(cases, methods)
 

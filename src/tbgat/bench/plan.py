@@ -15,10 +15,10 @@ from tbgat.solvers.registry import find_method
 __all__ = [
     "STEPLESS",
     "STEPWISE",
-    "TIMEWISE",
     "Budget",
     "Job",
     "MethodSpec",
+    "is_timewise",
     "parse_method",
     "plan",
 ]
@@ -29,8 +29,7 @@ STEPLESS = frozenset({"dispatch"})
 # These make the same moves whatever the budget: their longest run holds all shorter ones.
 STEPWISE = STEPLESS | {"random", "greedy", "tabu", "tbgat"}
 
-# These do the same whatever time they have, and tell of every improvement: the report may read a
-# longer run at fewer seconds. Not so auto, which divides its time, and pyjobshop, which is silent.
+# These do the same whatever time they have, and tell of every improvement.
 TIMEWISE = STEPWISE | {"tspr", "cpsat"}
 
 # Instances a method with a batched search gets at once. Fixed, for a network's rounding (and so its
@@ -102,6 +101,15 @@ def parse_method(text: str) -> MethodSpec:
     return MethodSpec(name, options)
 
 
+def is_timewise(method: str, threads: int) -> bool:
+    """Whether a long run of the method, read at fewer seconds, is what a short one would be.
+
+    Not so ``auto`` on one thread, which divides its time, and PyJobShop, which tells of its end
+    alone.
+    """
+    return method in TIMEWISE or (method == "auto" and threads > 1)
+
+
 def plan(
     cases: Sequence[Case],
     methods: Sequence[MethodSpec],
@@ -116,8 +124,8 @@ def plan(
     """Cut a measurement into jobs.
 
     Of a :data:`STEPWISE` method only the largest number of steps is run: its history holds the
-    others. Runs of so many seconds are always run each, one at a time, the methods in turn on every
-    instance so that a disturbance of the machine meets them all.
+    others. So it is with seconds and :func:`is_timewise`. Timed runs go one at a time, the methods
+    in turn on every instance so that a disturbance of the machine meets them all.
 
     Parameters
     ----------
@@ -146,6 +154,7 @@ def plan(
             for budget in second_budgets
             for case in cases
             for method in methods
+            if budget == second_budgets[-1] or not is_timewise(method.name, second_threads)
         ]
     return jobs
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tbgat import library
-from tbgat.bench.plan import STEPLESS, STEPWISE, TIMEWISE
+from tbgat.bench.plan import STEPLESS, STEPWISE, is_timewise
 from tbgat.bench.published import PAPER_REFERENCES
 from tbgat.bench.records import Record
 from tbgat.library.sets import load_set
@@ -211,7 +211,8 @@ def _holds(record: Record, series: Series) -> bool:
             return record.max_seconds is not None
         # Before its first schedule a run has nothing to read.
         early = bool(record.history) and record.history[0].seconds <= series.seconds
-        return record.method in TIMEWISE and early and record.max_seconds > series.seconds
+        timewise = is_timewise(record.method, record.threads)
+        return timewise and early and record.max_seconds > series.seconds
     if record.max_steps is None or series.steps is None:
         return False
     stepwise = record.method in STEPWISE

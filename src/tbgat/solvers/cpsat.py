@@ -103,7 +103,7 @@ def _watch(task: Task, listener: Any) -> str:
         try:
             listener.finished.wait(POLL_SECONDS)
             best, bound, history = listener.state()
-            gain = history[-1].step if history else 0
+            gain = history[-1].step
             progress = task.progress(gain, best, gain, bound)
             # The solver itself counts conflicts: a poll would cut it at a moment of chance.
             timed = replace(progress, step=0, last_gain=0)
@@ -136,7 +136,9 @@ def _listener(task: Task, starts: list[Any]) -> Any:
             self.status = cp_model.UNKNOWN
             self._lock = threading.Lock()
             self._starts: list[int] | None = None
-            self._history: list[Improvement] = []
+            # It competes with the first schedule from the start, as every method does.
+            self._history = [Improvement(0, 0.0, task.start.makespan)]
+            self.solutions = 0
             self._bound = task.lower_bound
             self._halt = False
             self._solver: cp_model.CpSolver | None = None
@@ -158,12 +160,14 @@ def _listener(task: Task, starts: list[Any]) -> Any:
         def on_solution_callback(self) -> None:
             values = [self.value(variable) for variable in starts]
             with self._lock:
+                self.solutions += 1
+                before = self._history[-1]
                 # Each worker of the solver counts for itself; the curve needs a growing number.
-                before = self._history[-1].step if self._history else 0
-                step = max(before, self.num_conflicts)
+                step = max(before.step, self.num_conflicts)
                 found = Improvement(step, task.seconds(), int(self.objective_value))
-                self._starts = values
-                self._history.append(found)
+                if found.makespan < before.makespan:
+                    self._starts = values
+                    self._history.append(found)
                 if found.makespan <= max(task.stop.target, self._bound):
                     self._halt = True
             if self._halt:
@@ -176,8 +180,7 @@ def _listener(task: Task, starts: list[Any]) -> Any:
 
         def state(self) -> tuple[int, int, list[Improvement]]:
             with self._lock:
-                best = self._history[-1].makespan if self._history else task.start.makespan
-                return best, self._bound, list(self._history)
+                return self._history[-1].makespan, self._bound, list(self._history)
 
         def schedule(self) -> Schedule:
             with self._lock:
@@ -195,13 +198,11 @@ def _outcome(task: Task, listener: Any, solver: Any, stopped: str) -> Outcome:
     if listener.status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         bound = max(bound, math.ceil(solver.best_objective_bound - 1e-6))
     schedule = listener.schedule()
-    if not history:
-        history = [Improvement(0, 0.0, schedule.makespan)]
     if proved or schedule.makespan <= bound:
         stopped = stopped or "optimal"
     elif not stopped:
         stopped = "seconds" if math.isfinite(solver.parameters.max_time_in_seconds) else "steps"
-    found = f"CP-SAT found {len(history)} schedules in {solver.num_conflicts} conflicts"
+    found = f"CP-SAT found {listener.solutions} schedules in {solver.num_conflicts} conflicts"
     return Outcome(
         schedule=schedule,
         steps=int(solver.num_conflicts),

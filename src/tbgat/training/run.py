@@ -21,6 +21,7 @@ import torch
 from tbgat.errors import UsageError
 from tbgat.policy.network import PRESETS, TBGAT
 from tbgat.policy.weights import load_weights, save_weights
+from tbgat.training.allocator import keep_freed_memory
 from tbgat.training.checkpoint import load_state, save_state, write_atomically
 from tbgat.training.config import TrainingConfig
 from tbgat.training.reinforce import run_batch
@@ -137,6 +138,7 @@ def train(
     """Train to the end of the run, or for about ``minutes``; ``listen`` hears of every batch."""
     end = float("inf") if minutes is None else time.monotonic() + 60.0 * minutes
     torch.set_num_threads(threads)
+    keep_freed_memory()
     while run.batch < run.config.batches and time.monotonic() < end:
         listen(run.advance(threads=threads))
 

@@ -1,0 +1,111 @@
+"""A training batch of ours against the literal algorithm written with PyG's GATConv.
+
+    python benchmarks/training_speed.py         # writes results/training_speed.json
+
+Ours: a whole batch (instances, T steps, an update after every n of them) as ``tbgat train`` runs
+it. The opponent keeps the gradients of every step: forward and backward pass of the identical
+network from PyTorch Geometric's GATConv (``tbgat.policy.pyg_reference``) on the states our batch
+meets, given its tensors for free, with no engine and no optimiser. It has its turns between our
+windows, in the same process, and its mean step is taken T times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from tbgat import generate
+from tbgat.bench.card import environment_card
+from tbgat.policy.moves import log_probabilities
+from tbgat.policy.network import TBGAT
+from tbgat.policy.pyg_reference import PygNetwork, PygState
+from tbgat.training.allocator import keep_freed_memory
+from tbgat.training.config import TrainingConfig
+from tbgat.training.reinforce import Episode, Window, learn
+
+WANTED = 15.0
+OUT = Path(__file__).resolve().parent.parent / "results" / "training_speed.json"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument(
+        "--every", type=int, default=10, help="windows between the opponent's turns"
+    )
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    result = compare(options.batch, options.steps, options.threads, options.every)
+    print(
+        f"batch of {options.batch}, {options.threads} thread(s): "
+        f"ours {result['ours_seconds']:.1f} s, PyG {result['pyg_seconds']:.0f} s: "
+        f"{result['ratio']:.1f} times (wanted {WANTED:g})"
+    )
+    command = "python benchmarks/training_speed.py"
+    card = environment_card([0], command=command, load=os.getloadavg())
+    options.out.write_text(json.dumps({"card": card, **result}, indent=1) + "\n")
+
+
+def compare(batch: int, steps: int, threads: int, every: int) -> dict[str, float]:
+    """Train on one batch, and let the opponent have its turns in between."""
+    torch.set_num_threads(threads)
+    keep_freed_memory()  # serves both
+    config = TrainingConfig(batch=batch, steps=steps)
+    policy = TBGAT(config.preset)
+    optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr)
+    rng = np.random.default_rng(0)
+    # Load or compile everything first.
+    warm = Episode([generate.uniform(10, 10, rng) for _ in range(batch)], rng, threads=threads)
+    learn(policy, optimiser, warm.window(policy, config.window), config, threads)
+
+    begin = time.perf_counter()
+    episode = Episode([generate.uniform(10, 10, rng) for _ in range(batch)], rng, threads=threads)
+    ours, theirs, earning = time.perf_counter() - begin, [], []
+    for number in range(steps // config.window):
+        begin = time.perf_counter()
+        window = episode.window(policy, config.window)
+        learn(policy, optimiser, window, config, threads)
+        ours += time.perf_counter() - begin
+        earning.append(float((window.rewards > 0).any(axis=0).mean()))
+        if number % every == 0:
+            theirs.append(opponents_step(policy, window))
+    literal = steps * statistics.mean(theirs)
+    return {
+        "batch": batch,
+        "steps": steps,
+        "threads": threads,
+        "ours_seconds": ours,
+        "pyg_step_seconds": statistics.mean(theirs),
+        "pyg_seconds": literal,
+        "ratio": literal / ours,
+        "wanted": WANTED,
+        "earning_windows": statistics.mean(earning),
+    }
+
+
+def opponents_step(policy: TBGAT, window: Window) -> float:
+    """Seconds of forward and backward pass on the first step of a window, the second time round."""
+    seen = window.observations[0]
+    network, state = PygNetwork(policy), PygState.of(seen)
+    alive = window.actions[0] >= 0
+    chosen = torch.from_numpy((seen.move_offsets[:-1] + window.actions[0])[alive])
+    seconds = 0.0
+    for _ in range(2):
+        begin = time.perf_counter()
+        log_pi = log_probabilities(network(state), seen.move_offsets)
+        (-log_pi[chosen].sum()).backward()
+        seconds = time.perf_counter() - begin
+    return seconds
+
+
+if __name__ == "__main__":
+    main()
