@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -47,6 +49,7 @@ def test_compiled_scores_equal_the_torch_network(preset, threads):
 def test_other_depths(layers):
     config = NetworkConfig(heads=3, width=10, layers=layers, move_features=())
     steps_agree(randomise(TBGAT(config), 2), mixed_instances(5))
+    steps_agree(randomise(TBGAT(config), 2), mixed_instances(5)[:3], threads=2)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -55,9 +58,47 @@ def test_single_graph_and_sharing(threads):
     steps_agree(randomise(TBGAT("tiny"), 3), [uniform(40, 15, 1)], threads=threads)
 
 
+def scores_of_a_walk(network, instances, threads, steps=12):
+    """Scores of all steps of a random walk, and fresh weights in the middle."""
+    batch, _ = walk(instances, steps=0)
+    scorer = Scorer(network, batch, threads=threads)
+    rng, random = np.random.default_rng(0), np.arange(len(batch), dtype=np.uint64)
+    found = []
+    for step in range(steps):
+        batch.levels()
+        batch.neighbourhood(random)
+        found.append(scorer().scores)
+        batch.swap(*random_move(batch, rng))
+        if step == steps // 2:
+            scorer.refresh()
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("count", [1, 3, 16], ids="{} graphs".format)
+def test_scores_do_not_depend_on_the_threads(count):
+    """Bit by bit: a row of a product is summed in one order, whoever computes it."""
+    network = randomise(TBGAT("paper"), 5)
+    instances = (mixed_instances(3) * 2)[-count:]
+    alone = scores_of_a_walk(network, instances, 1)
+    for threads in (2, 4):
+        np.testing.assert_array_equal(scores_of_a_walk(network, instances, threads), alone)
+
+
+def test_searches_at_the_same_time_do_not_disturb_each_other():
+    """Scorers of several threads share their helpers."""
+    networks = [randomise(TBGAT("small"), seed) for seed in range(4)]
+    shops = [[uniform(8, 8, seed)] for seed in range(4)]
+    expected = [scores_of_a_walk(n, s, 1) for n, s in zip(networks, shops, strict=True)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(scores_of_a_walk, networks, shops, [2] * 4))
+    for mine, its in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(mine, its)
+
+
 def test_without_memory_of_the_last_step(monkeypatch):
     monkeypatch.setattr(prepared, "MEMORY_BYTES", 0)
     steps_agree(randomise(TBGAT("small"), 4), mixed_instances(6))
+    steps_agree(randomise(TBGAT("small"), 4), mixed_instances(6)[:3], threads=2)
 
 
 def test_other_dtypes_go_through_the_network():

@@ -15,6 +15,7 @@ from tbgat.policy.features import observe
 from tbgat.policy.inference import Scorer
 from tbgat.policy.moves import log_probabilities
 from tbgat.policy.network import TBGAT
+from tbgat.policy.weights import find_weights, load_weights
 from tests.policy.states import mixed_instances, random_move, walk
 from tests.policy.test_network import randomise
 
@@ -96,9 +97,16 @@ def learned_preference():
     return network.requires_grad_(False)
 
 
-def test_bf16_keeps_scores_and_ranking():
+def shipped():
+    """The weights that come with the package."""
+    network = load_weights(find_weights("tbgat-plus", (10, 10))).network
+    return network.requires_grad_(False)
+
+
+@pytest.mark.parametrize("make", [learned_preference, shipped])
+def test_bf16_keeps_scores_and_ranking(make):
     """Scores within 2 %, and 95 % of the states ranked alike."""
-    network = learned_preference()
+    network = make()
     instances = [uniform(10, 10, s) for s in range(8)] + [uniform(15, 10, s) for s in range(4)]
     batch, _ = walk(instances, steps=0)
     exact, rounded = Scorer(network, batch), Scorer(network, batch, bf16=True)
@@ -108,8 +116,10 @@ def test_bf16_keeps_scores_and_ranking():
         batch.levels()
         batch.neighbourhood(random)
         a, b = exact(), rounded()
+        seen = observe(batch, network.config.move_features)
         with torch.no_grad():
-            general = network(observe(batch, network.config.move_features), bf16=True).numpy()
+            general = network.double()(seen, bf16=True).numpy()
+        network.float()
         np.testing.assert_allclose(b.scores, general, rtol=0.02, atol=0.005)
         errors.append(np.abs(a.scores - b.scores))
         sizes.append(np.abs(a.scores))

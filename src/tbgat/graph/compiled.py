@@ -28,6 +28,7 @@ __all__ = [
     "announce_compilation",
     "cache_folder",
     "float_kernel",
+    "inner_float_kernel",
     "inner_kernel",
     "kernel",
     "lean_kernel",
@@ -80,6 +81,17 @@ def float_kernel(function: Function) -> Function:
     Without that no sum can use the processor's vectors. Infinities and NaN keep their meaning.
     """
     return _compile(function, counted=False, fastmath={"contract", "reassoc", "nsz"})
+
+
+def inner_float_kernel(function: Function) -> Function:
+    """Like :func:`float_kernel` for a function that only compiled functions call."""
+    return _compile(
+        function,
+        counted=False,
+        fastmath={"contract", "reassoc", "nsz"},
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )
 
 
 def _compile(function: Function, counted: bool, **more: Any) -> Function:

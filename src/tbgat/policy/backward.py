@@ -9,8 +9,8 @@ so sums over nodes need no atomic operations.
 
 import numpy as np
 
-from tbgat.graph.compiled import float_kernel
-from tbgat.policy.kernels import first_logit, first_weights, last_shares
+from tbgat.graph.compiled import float_kernel, inner_float_kernel
+from tbgat.policy.kernels import first_logit, first_weights, last_parts, last_shares
 from tbgat.policy.scalars import SLOPE, exp_negative, leaky, softmax_of_three
 
 __all__ = ["attend_backward", "first_backward", "last_backward"]
@@ -19,7 +19,7 @@ _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
 
-@float_kernel
+@inner_float_kernel
 def _slope(x):
     """Derivative of LeakyReLU, by its input or (the sign is the same) its output."""
     return _ONE if x > _ZERO else SLOPE
@@ -90,12 +90,12 @@ def first_backward(
                         _first_logit_gradient(features, logits, h, near, node, d_part, grad_logits)
 
 
-@float_kernel
+@inner_float_kernel
 def _dot(features, node, g0, g1, g2):
     return features[node, 0] * g0 + features[node, 1] * g1 + features[node, 2] * g2
 
 
-@float_kernel
+@inner_float_kernel
 def _first_logit_gradient(features, logits, h, tail, head, grad, grad_logits):
     grad *= _slope(first_logit(features, logits, h, tail, head))
     for i in range(3):
@@ -186,14 +186,14 @@ def attend_backward(links, heads, values, hidden, grad_hidden, grad_values, grad
                 grad_values[sink, head] += d_part
 
 
-@float_kernel
+@inner_float_kernel
 def _add_row(factor, source, row, target, to, first, count):
     """Add a multiple of some columns of a row to a row of another array."""
     for c in range(np.uint64(first), np.uint64(first + count)):
         target[to, c] += factor * source[row, c]
 
 
-@float_kernel
+@inner_float_kernel
 def _dot_rows(left, row, right, other, first, count):
     result = _ZERO
     for c in range(np.uint64(first), np.uint64(first + count)):
@@ -218,7 +218,8 @@ def last_backward(
         size = links.offset[b + 1] - lo
         base = lo + 2 * b
         sink = base + size + 1
-        last_shares(links, b, base, hidden, logit_weights, parts, shares)
+        last_parts(base, 0, size + 2, hidden, logit_weights, parts)
+        last_shares(links, b, base, parts, shares)
         mean = np.uint64(2 * moves + b)
         scale = _ONE / np.float32(size + 2)
         # By the mean: every arc's attention is pulled by the dot product with its tail's row.

@@ -19,7 +19,7 @@ from torch import Tensor
 from tbgat.policy.attention import GraphAttention
 from tbgat.policy.backward import attend_backward, first_backward, last_backward
 from tbgat.policy.features import Observation
-from tbgat.policy.kernels import activate_mixed, attend_and_activate, last_layer, mix_features
+from tbgat.policy.kernels import attend, first_layer, last_layer
 from tbgat.policy.links import Links, links_of_observation
 
 __all__ = ["embed_moves_and_graphs"]
@@ -27,17 +27,25 @@ __all__ = ["embed_moves_and_graphs"]
 Float32 = npt.NDArray[np.float32]
 
 
-def embed_moves_and_graphs(layers: list[GraphAttention], observation: Observation) -> Tensor:
+def embed_moves_and_graphs(
+    layers: list[GraphAttention], observation: Observation, bf16: bool = False
+) -> Tensor:
     """Embed the operations of all moves and all graphs: 2 x (2 * moves + graphs) x width.
 
     Rows: the first operations of all moves, their second ones, the graphs. At least two layers.
+    With ``bf16`` the products of the inner layers are computed in bfloat16.
     """
     links = links_of_observation(observation)
     first, *inner, last = layers
     x = _First.apply(first.weight, first.logit_weights(), first.bias, links, observation)
     for layer in inner:
-        wide = torch.cat([layer.weight, layer.logit_weights()], dim=2)
-        x = _Attend.apply(torch.bmm(x, wide), layer.bias, layer.heads, links)
+        if bf16:
+            # The logits are few and steer everything: they stay in float32.
+            values = torch.bmm(x.bfloat16(), layer.weight.bfloat16()).float()
+            products = torch.cat([values, torch.bmm(x, layer.logit_weights())], dim=2)
+        else:
+            products = torch.bmm(x, torch.cat([layer.weight, layer.logit_weights()], dim=2))
+        x = _Attend.apply(products, layer.bias, layer.heads, links)
     mixed = _Last.apply(x, last.logit_weights(), links, observation)
     return torch.baddbmm(last.bias.unsqueeze(1), mixed, last.weight)
 
@@ -59,14 +67,13 @@ class _First(torch.autograd.Function):
         hidden = torch.empty(2, nodes, weight.shape[2])
         mixed = np.empty((2, nodes, 3 * heads), dtype=np.float32)
         by_part = logits.detach().reshape(2, 3, 2, heads).numpy()
-        rows, unused = np.empty(nodes, dtype=np.int64), np.empty(0, dtype=np.uint8)
+        rows = np.empty(nodes, dtype=np.int32)
         w, b = weight.detach().numpy(), bias.detach().numpy()
         for view, link in enumerate(links):
-            mix_features(
-                link, 0, len(observation), features[view], unused, True, by_part[view],
-                mixed[view], rows,
+            first_layer(
+                link, features[view], by_part[view], w[view], b[view], rows, mixed[view],
+                hidden[view].numpy(),
             )  # fmt: skip
-            activate_mixed(mixed[view], nodes, w[view], b[view], hidden[view].numpy())
         ctx.save_for_backward(weight, logits, hidden)
         ctx.links, ctx.features, ctx.mixed = links, features, mixed
         return hidden
@@ -97,9 +104,8 @@ class _Attend(torch.autograd.Function):
     ) -> Tensor:
         hidden = torch.empty(2, values.shape[1], bias.shape[1])
         v, b = values.detach().numpy(), bias.detach().numpy()
-        graphs = len(links[0].offset) - 1
         for view, link in enumerate(links):
-            attend_and_activate(link, 0, graphs, heads, v[view], b[view], hidden[view].numpy())
+            attend(link, heads, v[view], b[view], hidden[view].numpy())
         ctx.save_for_backward(values, hidden)
         ctx.heads, ctx.links = heads, links
         return hidden
@@ -136,9 +142,8 @@ class _Last(torch.autograd.Function):
         parts, shares = _scratch(nodes, 2), _scratch(nodes, 4)
         for view, link in enumerate(links):
             last_layer(
-                link, 0, graphs, h[view], weights[view], parts, shares, 0,
-                observation.move_offsets, observation.move_u, observation.move_v,
-                mixed[view].numpy(),
+                link, h[view], weights[view], parts, shares, observation.move_offsets,
+                observation.move_u, observation.move_v, mixed[view].numpy(),
             )  # fmt: skip
         ctx.save_for_backward(hidden, logits)
         ctx.links, ctx.observation = links, observation

@@ -2,31 +2,37 @@
 
 What makes it fast, all of it exact:
 
+- One compiled call per step holds everything, products included; threads share it inside.
 - Layer 1 mixes three raw features per head before its product.
 - A swap leaves much of the graph as it was. The product of layer 2, nearly all of the work, is
   computed again only for nodes whose neighbourhood changed.
 - The last layer is computed at the operations of the candidate moves; its mean over a graph is the
   product of a mean.
-- Attention, bias and ELU are one pass; all buffers are kept, in pieces that fit the cache.
+- Attention, bias and ELU are one pass; all buffers are kept.
 """
+
+# mypy: disable-error-code="no-untyped-call"
+# Calls into compiled functions, which carry no types.
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from tbgat.errors import UsageError
+from tbgat.graph.compiled import announce_compilation
 from tbgat.graph.state import GraphBatch
 from tbgat.policy.features import observe, observe_moves, training_scale
+from tbgat.policy.links import links_of_batch
 from tbgat.policy.network import TBGAT
-from tbgat.policy.prepared import PreparedGraphs, PreparedNetwork
-from tbgat.policy.run import Moves, Run
-from tbgat.policy.threads import single_threaded, together
+from tbgat.policy.prepared import Memory, Rows, Seen, weights_of
+from tbgat.policy.scoring import STAGES, score_moves
+from tbgat.policy.sharing import counters
 
 __all__ = ["MoveScores", "Scorer"]
 
@@ -60,15 +66,15 @@ class Scorer:
     Parameters
     ----------
     network
-        On the CPU in float32 the compiled path runs; anything else goes through
+        On the CPU in float32 the compiled step runs; anything else goes through
         :meth:`TBGAT.forward` on the network's device.
     batch
         The solutions.
     threads
-        Threads that share the work; scores do not depend on it but for rounding.
+        Threads that share the work; scores do not depend on it.
     bf16
-        Compute the products of the inner layers in bfloat16, which pays on hardware that has it;
-        elsewhere it is emulated and slow.
+        Compute the products of the inner layers in bfloat16 by :meth:`TBGAT.forward`. It can pay
+        for large batches on hardware that has it; elsewhere it is emulated and slow.
     """
 
     def __init__(
@@ -79,8 +85,8 @@ class Scorer:
         self.network, self.batch = network, batch
         self._bf16 = bf16
         self._compiled: _Compiled | None = None
-        if network.runs_compiled:
-            self._compiled = _Compiled(network, batch, threads, bf16)
+        if network.runs_compiled and not bf16:
+            self._compiled = _Compiled(network, batch, threads)
 
     def __call__(self, best: npt.ArrayLike | None = None) -> MoveScores:
         """Score the moves of the batch, whose levels and moves must be up to date.
@@ -106,43 +112,67 @@ class Scorer:
 class _Compiled:
     """The compiled path of :class:`Scorer`."""
 
-    def __init__(self, network: TBGAT, batch: GraphBatch, threads: int, bf16: bool) -> None:
+    def __init__(self, network: TBGAT, batch: GraphBatch, threads: int) -> None:
+        announce_compilation(score_moves)
         self.batch, self.threads = batch, threads
         self.names = network.config.move_features
         g = batch.arrays
         self.scale = training_scale(g.duration, g.offset)
-        self.weights = PreparedNetwork(network, bf16)
-        self.graphs = PreparedGraphs(batch, self.scale, self.weights)
-        # Many graphs: a run of them per thread. Few: the threads share one run.
-        self.runs = [
-            Run(self.weights, self.graphs, begin, end)
-            for begin, end in _cut(
-                self.graphs.node_offset, threads if len(batch) >= 4 * threads else 1
-            )
-        ]
+        self.seen = Seen(**{name: getattr(g, name) for name in Seen._fields})
+        self.links = links_of_batch(batch)
+        self.weights = weights_of(network)
+        # Many graphs: threads take whole ones. Few: they share them.
+        self.alone = threads == 1 or len(batch) >= 4 * threads
+        nodes, self.largest = len(self.links[0].job), int(np.diff(g.offset).max()) + 2
+        slots, rows = (threads, self.largest) if self.alone else (2, nodes)
+        self.memory = Memory.of(self.weights, nodes, len(batch), slots, rows)
+        self.rows = Rows.of(self.weights, 0, len(batch), self.largest)
+        stages = STAGES + 2 * network.config.layers
+        self.shared = counters(stages)
+        self.own = np.stack([counters(stages) for _ in range(threads)])
+        self.number = 0
+        self.helpers: list[Future[None]] = []
 
     def __call__(self, best: npt.ArrayLike | None) -> MoveScores:
         at, offsets, features = observe_moves(self.batch, self.names, best, self.scale)
-        g = self.batch.arrays
-        scores = np.empty(len(at), dtype=np.float32)
-        moves = Moves(offsets, g.move_u[at], g.move_v[at], features, scores)
-        with single_threaded():
-            if len(self.runs) > 1:
-                together([partial(run.alone, moves) for run in self.runs])
-            elif self.threads > 1:
-                self.runs[0].shared(moves, self.threads, together)
-            else:
-                self.runs[0].alone(moves)
-        return MoveScores(scores, offsets, moves.u, moves.v)
+        g, moves = self.batch.arrays, len(at)
+        u, v = g.move_u[at], g.move_v[at]
+        if moves > len(self.rows.scores):
+            self.rows = Rows.of(self.weights, 2 * moves, len(self.batch), self.largest)
+            self._arrays_changed()
+        rows = self.rows
+        rows.starts[:], rows.u[:moves], rows.v[:moves] = offsets, u, v
+        rows.features[:moves] = features
+        if moves:
+            self._call()
+        return MoveScores(rows.scores[:moves].copy(), offsets, u, v)
+
+    def _call(self) -> None:
+        self.number += 1
+        given = (
+            self.alone, self.seen, self.links, self.scale, self.weights, self.memory,
+            self.rows,
+        )  # fmt: skip
+        if self.threads > 1 and all(helper.done() for helper in self.helpers):
+            pool = _helpers(self.threads - 1)
+            self.helpers = [
+                pool.submit(score_moves, self.shared, self.own, self.number, thread, *given)
+                for thread in range(1, self.threads)
+            ]
+        score_moves(self.shared, self.own, self.number, 0, *given)
 
     def refresh(self, network: TBGAT) -> None:
         """Take new weights; nothing computed with the old ones is used again."""
-        self.weights.read(network)
-        self.graphs.forget()
+        self.weights = weights_of(network)
+        self.memory.forget()
+        self._arrays_changed()
+
+    def _arrays_changed(self) -> None:
+        """Number further calls so that helpers who hold the old arrays keep away."""
+        self.number = (self.number >> 32) + 1 << 32
 
 
-def _cut(node_offset: npt.NDArray[np.int64], count: int) -> list[tuple[int, int]]:
-    """Cut the graphs into at most ``count`` runs of about equal size."""
-    graphs = len(node_offset) - 1
-    wanted = node_offset[-1] * np.arange(1, count) / count
-    return list(pairwise(sorted({0, graphs, *np.searchsorted(node_offset, wanted).tolist()})))
+@cache
+def _helpers(threads: int) -> ThreadPoolExecutor:
+    """Threads that all scorers with as many share: they start once."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="tbgat-policy")

@@ -161,8 +161,8 @@ class TBGAT(nn.Module):
                 f"the network wants the move features {list(self.config.move_features)}, the "
                 f"observation has {list(observation.move_feature_names)}"
             )
-        if self.runs_compiled and not bf16:
-            return self._score(embed_moves_and_graphs(self.layers, observation), observation)
+        if self.runs_compiled:
+            return self._score(embed_moves_and_graphs(self.layers, observation, bf16), observation)
         return self._score(self._embed_generally(observation, bf16), observation)
 
     @property

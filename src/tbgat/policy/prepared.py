@@ -1,203 +1,189 @@
-"""Weights, graphs and buffers laid out for the compiled functions of inference."""
-
-# mypy: disable-error-code="no-untyped-call"
-# Calls into compiled functions, which carry no types.
+"""Weights, memory and buffers laid out for the compiled step of inference."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
 
-from tbgat.graph.compiled import announce_compilation
-from tbgat.graph.state import GraphBatch
-from tbgat.policy.attention import GraphAttention
-from tbgat.policy.kernels import (
-    add_product_of_few,
-    attend_and_activate,
-    last_layer,
-    look,
-    mix_features,
-)
-from tbgat.policy.links import Links, links_of_batch
+from tbgat.policy.features import Float32, Int32, Int64
 from tbgat.policy.network import RAW_FEATURES, TBGAT
+from tbgat.policy.product import PANEL, packed, padded
 
-__all__ = ["PreparedGraphs", "PreparedNetwork", "Scratch", "affine"]
+__all__ = ["Memory", "Rows", "Seen", "Weights", "weights_of"]
 
-# Up to so many rows the plain loop beats the library.
-FEW = 10
 # Above this the products of layer 2 are not remembered from step to step.
 MEMORY_BYTES = 1 << 30
 
-Int64 = npt.NDArray[np.int64]
+UInt8 = npt.NDArray[np.uint8]
 
 
-class Layer:
-    """Weights of one attention layer, laid out for the compiled functions; a row per view."""
+class Seen(NamedTuple):
+    """What the network sees of :class:`~tbgat.graph.arrays.Arrays`, under the same names.
 
-    def __init__(self, layer: GraphAttention) -> None:
-        with torch.no_grad():
-            logits = layer.logit_weights()
-            self.heads = layer.heads
-            self.outputs = layer.heads * layer.width
-            self.weight = layer.weight.detach().clone()
-            self.first_weight = self.weight.numpy()
-            self.rounded = self.weight.bfloat16()
-            # The columns behind the values give the logits.
-            self.wide = torch.cat([self.weight, logits], dim=2).contiguous()
-            self.logits = logits.reshape(2, layer.inputs, 2, layer.heads).numpy()
-            self.logits_by_part = logits.transpose(1, 2).contiguous().numpy()
-            self.bias = layer.bias.detach().clone().numpy()
-            self.bias_rows = torch.from_numpy(self.bias)
-
-
-class View:
-    """One view of the batch: its links, and what was seen of it last time."""
-
-    def __init__(self, links: Links) -> None:
-        nodes = len(links.job)
-        self.links = links
-        self.features = np.empty((nodes, RAW_FEATURES), dtype=np.float32)
-        self.fresh = np.zeros(nodes, dtype=np.uint8)
-        self.stale = np.zeros(nodes, dtype=np.uint8)
-        self.forget()
-
-    def forget(self) -> None:
-        """Let everything count as changed: nothing equals NaN."""
-        self.features.fill(np.nan)
-
-
-class Scratch:
-    """Buffers of one thread and view, grown when need be and kept."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Tensor] = {}
-        self._index = np.empty(0, dtype=np.int64)
-
-    def take(self, name: str, rows: int, columns: int) -> Tensor:
-        """Give the buffer of that name, content undefined."""
-        kept = self._kept.get(name)
-        if kept is None or kept.shape[0] < rows:
-            kept = self._kept[name] = torch.empty(rows, columns)
-        return kept[:rows]
-
-    def index(self, rows: int) -> Int64:
-        """Give the buffer of node numbers."""
-        if len(self._index) < rows:
-            self._index = np.empty(rows, dtype=np.int64)
-        return self._index
-
-
-class PreparedNetwork:
-    """All weights of a network, copied; ``bf16`` says how inner products are computed."""
-
-    def __init__(self, network: TBGAT, bf16: bool = False) -> None:
-        self.bf16 = bf16
-        self.read(network)
-
-    def read(self, network: TBGAT) -> None:
-        """Copy the weights as they are now."""
-        self.layers = [Layer(layer) for layer in network.layers]
-        self.scoring = Scoring(network)
-
-    def product(self, depth: int, view: int, rows: Tensor, out: Tensor) -> None:
-        """Multiply rows by the weights of an inner layer: values, then parts of the logits."""
-        layer = self.layers[depth]
-        if not self.bf16:
-            torch.mm(rows, layer.wide[view], out=out)
-            return
-        # The logits are few and steer everything: they stay in float32.
-        out[:, : layer.outputs] = torch.mm(rows.bfloat16(), layer.rounded[view])
-        out[:, layer.outputs :] = torch.mm(rows, layer.wide[view, :, layer.outputs :])
-
-
-class PreparedGraphs:
-    """A batch of graphs with what inference remembers of them from step to step.
-
-    Attributes
-    ----------
-    node_offset
-        Nodes of graph b are ``node_offset[b] .. node_offset[b + 1] - 1``.
-    remembered
-        Per view the product of layer 2 of every node; None if there is no such layer or too little
-        memory.
+    Every array that a compiled function is given costs time to compile.
     """
 
-    def __init__(
-        self, batch: GraphBatch, scale: npt.NDArray[np.float64], network: PreparedNetwork
-    ) -> None:
-        announce_compilation(look, mix_features, attend_and_activate, last_layer)
-        self.arrays = batch.arrays
-        self.scale = scale
-        self.views = [View(links) for links in links_of_batch(batch)]
-        self.node_offset = self.arrays.offset + 2 * np.arange(len(batch) + 1)
-        self.remembered: list[Tensor] | None = None
-        shape = int(self.node_offset[-1]), network.layers[1].wide.shape[2]
-        if len(network.layers) > 2 and 2 * 4 * shape[0] * shape[1] <= MEMORY_BYTES:
-            self.remembered = [torch.empty(shape) for _ in self.views]
+    offset: Int64
+    job_start: Int64
+    duration: Int64
+    machine_pred: Int32
+    machine_succ: Int32
+    est: Int64
+    tail: Int64
+    level: Int32
+    back_level: Int32
+    sink_level: Int32
+    makespan: Int64
+
+
+class Weights(NamedTuple):
+    """All weights of a network, copied; "packed" and "padded" as in :mod:`.product`."""
+
+    heads: int
+    first_logits: Float32  # 2 x 3 x 2 x heads: view, raw feature, (tail part, head part)
+    first: Float32  # 2 x 3 x outputs
+    first_bias: Float32  # 2 x outputs
+    inner: Float32  # inner layers x 2 x packed: values, then the parts of the logits
+    inner_bias: Float32  # inner layers x 2 x outputs
+    last_logits: Float32  # 2 x 2 x inputs
+    last: Float32  # 2 x packed
+    last_bias: Float32  # 2 x padded width
+    pair: Float32  # packed; the scoring network's first product, split by what it multiplies
+    graph: Float32  # packed
+    graph_bias: Float32  # padded
+    features: Float32  # move features x padded
+    rest: tuple[Float32, ...]  # packed; the scoring network's further layers
+    rest_bias: tuple[Float32, ...]  # padded
+    shortcut: Float32  # move features; zeros if the network has none
+    zeros: Float32  # a bias for products without
+
+
+def weights_of(network: TBGAT) -> Weights:
+    """Copy the weights as they are now."""
+    first, *inner, last = network.layers
+    config, features = network.config, len(network.config.move_features)
+    entry, *rest = network.linears
+    with torch.no_grad():
+        wide = [torch.cat([layer.weight, layer.logit_weights()], dim=2) for layer in inner]
+        outputs = first.weight.shape[2]
+        columns = outputs + 2 * config.heads
+        parts = torch.split(entry.weight, [2 * config.width] * 4 + [features], dim=1)
+        logits = first.logit_weights().reshape(2, RAW_FEATURES, 2, config.heads)
+        stacked = torch.stack(wide) if inner else torch.empty(0, 2, outputs, columns)
+        biases = torch.stack([i.bias for i in inner]) if inner else torch.empty(0, 2, outputs)
+        shortcut = network.shortcut if config.shortcut else torch.zeros(features)
+        return Weights(
+            heads=config.heads,
+            first_logits=logits.numpy().copy(),
+            first=first.weight.numpy().copy(),
+            first_bias=first.bias.numpy().copy(),
+            inner=packed(stacked),
+            inner_bias=biases.numpy().copy(),
+            last_logits=last.logit_weights().transpose(1, 2).contiguous().numpy().copy(),
+            last=packed(last.weight),
+            last_bias=padded(last.bias),
+            pair=packed(torch.cat([parts[0], parts[2]], dim=1).T),
+            graph=packed((parts[1] + parts[3]).T),
+            graph_bias=padded(entry.bias),
+            features=padded(parts[4].T),
+            rest=tuple(packed(linear.weight.T) for linear in rest),
+            rest_bias=tuple(padded(linear.bias) for linear in rest),
+            shortcut=shortcut.numpy().copy(),
+            zeros=np.zeros(_whole(max(columns, *config.hidden)), dtype=np.float32),
+        )
+
+
+class Memory(NamedTuple):
+    """What is kept of a batch from step to step, and space to work in.
+
+    Where threads take whole graphs each has a slot of its own; where they share graphs there is a
+    slot per view.
+    """
+
+    features: Float32  # 2 x nodes x 3: raw features as last seen
+    fresh: UInt8  # 2 x nodes
+    stale: UInt8  # 2 x nodes
+    changed: Int32  # 2 x nodes: changed nodes of each graph, numbered within it, from its first on
+    counts: Int64  # 2 x graphs: how many
+    values: Float32  # 2 x nodes x columns: product of layer 2; no nodes: not remembered
+    raw: Float32  # slots x rows x 3 * heads
+    hidden: Float32  # slots x rows x outputs
+    spare: Float32  # slots x rows x columns: products that are not remembered
+    parts: Float32  # slots x rows x 2
+    shares: Float32  # slots x rows x 4
+
+    @classmethod
+    def of(cls, weights: Weights, nodes: int, graphs: int, slots: int, rows: int) -> Memory:
+        """Make the memory of a batch, which has seen nothing: no feature equals NaN."""
+        depth, _, panels, outputs, _ = weights.inner.shape
+        columns = PANEL * panels
+        remember = depth > 0 and 2 * 4 * nodes * columns <= MEMORY_BYTES
+        spare = 0 if depth <= remember else rows
+        return cls(
+            features=np.full((2, nodes, RAW_FEATURES), np.nan, dtype=np.float32),
+            fresh=np.zeros((2, nodes), dtype=np.uint8),
+            stale=np.zeros((2, nodes), dtype=np.uint8),
+            changed=np.empty((2, nodes), dtype=np.int32),
+            counts=np.zeros((2, graphs), dtype=np.int64),
+            values=_empty(2, nodes if remember else 0, columns),
+            raw=_empty(slots, rows, RAW_FEATURES * weights.heads),
+            hidden=_empty(slots, rows, outputs),
+            spare=_empty(slots, spare, columns),
+            parts=_empty(slots, rows, 2),
+            shares=_empty(slots, rows, 4),
+        )
 
     def forget(self) -> None:
         """Let everything count as changed."""
-        for view in self.views:
-            view.forget()
+        self.features.fill(np.nan)
 
 
-class Scoring:
-    """The scoring network with its first product split by what it multiplies."""
+class Rows(NamedTuple):
+    """The moves of a batch of graphs, and space to score them; more of it than there are moves.
 
-    def __init__(self, network: TBGAT) -> None:
-        first, *rest = network.linears
-        node, features = 2 * network.config.width, len(network.config.move_features)
-        parts = torch.split(first.weight.detach(), [node] * 4 + [features], dim=1)
-        self.pair = torch.cat([parts[0], parts[2]], dim=1).T.contiguous()
-        self.graph = (parts[1] + parts[3]).T.contiguous()
-        self.features = parts[4].T.contiguous()
-        self.bias = first.bias.detach().clone()
-        self.shortcut = network.shortcut.detach().clone() if network.config.shortcut else None
-        self.rest = [
-            (linear.weight.detach().T.contiguous(), linear.bias.detach().clone()) for linear in rest
-        ]
+    Embedded rows: u of all moves, v of all moves, graphs.
+    """
 
-    def __call__(self, embedding: Sequence[Tensor], counts: Tensor, features: Tensor) -> Tensor:
-        """Score moves by the embeddings of their operations and graphs.
+    starts: Int32  # graphs + 1: moves of graph b are starts[b] .. starts[b + 1] - 1
+    u: Int32  # moves: operations of the batch
+    v: Int32  # moves
+    features: Float32  # moves x move features
+    scores: Float32  # moves
+    mixed: Float32  # 2 x embedded rows x inputs of the last layer
+    embedded: Float32  # 2 x embedded rows x padded width
+    pair: Float32  # moves x 4 * width
+    graph: Float32  # graphs x 2 * width
+    by_graph: Float32  # graphs x padded
+    x: Float32  # 2 x moves x padded: layers of the scoring network, in turn
+    order: Int32  # 0, 1, 2, ...
 
-        Parameters
-        ----------
-        embedding
-            Per view rows x width: the first operations of all moves, their second ones, the graphs.
-        counts
-            Moves of each graph.
-        features
-            Moves x number of features.
-        """
-        moves = len(features)
-        node = torch.cat([embedding[0], embedding[1]], dim=1)
-        by_graph = affine(node[2 * moves :], self.graph, self.bias)
-        x = by_graph.repeat_interleave(counts, dim=0)
-        add_product(torch.cat([node[:moves], node[moves : 2 * moves]], dim=1), self.pair, x)
-        if features.shape[1]:
-            add_product(features, self.features, x)
-        for weight, bias in self.rest:
-            x = affine(x.tanh_(), weight, bias)
-        scores = x.squeeze(1)
-        return scores if self.shortcut is None else scores.add_(features @ self.shortcut)
+    @classmethod
+    def of(cls, weights: Weights, moves: int, graphs: int, nodes: int) -> Rows:
+        """Make space; ``nodes`` is that of the largest graph."""
+        count = 2 * moves + graphs
+        return cls(
+            starts=np.zeros(graphs + 1, dtype=np.int32),
+            u=np.zeros(moves, dtype=np.int32),
+            v=np.zeros(moves, dtype=np.int32),
+            features=_empty(moves, len(weights.features)),
+            scores=_empty(moves),
+            mixed=_empty(2, count, weights.last.shape[2]),
+            embedded=_empty(2, count, weights.last_bias.shape[1]),
+            pair=_empty(moves, weights.pair.shape[1]),
+            graph=_empty(graphs, weights.graph.shape[1]),
+            by_graph=_empty(graphs, len(weights.graph_bias)),
+            x=_empty(2, moves, len(weights.zeros)),
+            order=np.arange(max(count, nodes), dtype=np.int32),
+        )
 
 
-def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Return ``x @ weight + bias``."""
-    if len(x) > FEW:
-        return torch.addmm(bias, x, weight)
-    out = bias.repeat(len(x), 1)
-    add_product(x, weight, out)
-    return out
+def _whole(columns: int) -> int:
+    """Round up to whole panels."""
+    return -(-columns // PANEL) * PANEL
 
 
-def add_product(x: Tensor, weight: Tensor, out: Tensor) -> None:
-    """Add ``x @ weight`` to ``out``."""
-    if len(x) > FEW:
-        out.addmm_(x, weight)
-    else:
-        add_product_of_few(x.numpy(), weight.numpy(), out.numpy())
+def _empty(*shape: int) -> Float32:
+    return np.empty(shape, dtype=np.float32)

@@ -5,9 +5,9 @@
 
 import numpy as np
 
-from tbgat.graph.compiled import float_kernel
+from tbgat.graph.compiled import inner_float_kernel
 
-__all__ = ["SLOPE", "elu", "exp_negative", "leaky", "softmax_of_three"]
+__all__ = ["SLOPE", "elu", "exp_negative", "leaky", "softmax_of_three", "tanh"]
 
 _ZERO = np.float32(0.0)
 _HALF = np.float32(0.5)
@@ -26,7 +26,7 @@ _C4 = np.float32(1.6666665459e-1)
 _C5 = np.float32(5.0000001201e-1)
 
 
-@float_kernel
+@inner_float_kernel
 def exp_negative(x):
     """Exponential of x <= 0, in a form that the compiler can vectorise."""
     x = max(x, _LOWEST)
@@ -38,19 +38,19 @@ def exp_negative(x):
     return p * np.int32((k + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
-@float_kernel
+@inner_float_kernel
 def elu(x):
     """ELU."""
     return x if x > _ZERO else exp_negative(min(x, _ZERO)) - _ONE
 
 
-@float_kernel
+@inner_float_kernel
 def leaky(x):
     """LeakyReLU."""
     return x if x > _ZERO else SLOPE * x
 
 
-@float_kernel
+@inner_float_kernel
 def softmax_of_three(own, by_job, by_machine, has_machine):
     """Softmax over two logits or, with a neighbour on the machine, three."""
     top = max(own, by_job)
@@ -61,3 +61,11 @@ def softmax_of_three(own, by_job, by_machine, has_machine):
     by_machine = exp_negative(by_machine - top) if has_machine else _ZERO
     scale = _ONE / (own + by_job + by_machine)
     return own * scale, by_job * scale, by_machine * scale
+
+
+@inner_float_kernel
+def tanh(x):
+    """Hyperbolic tangent."""
+    rest = exp_negative(-(abs(x) + abs(x)))
+    size = (_ONE - rest) / (_ONE + rest)
+    return size if x > _ZERO else -size
