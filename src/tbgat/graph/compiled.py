@@ -113,7 +113,7 @@ def announce_compilation(*kernels: Any) -> None:
     waiting = [k for k in kernels if hasattr(k, "py_func") and not k.signatures]
     if waiting and not _announced and not all(_is_cached(k) for k in waiting):
         _announced.append(True)
-        sys.stderr.write("tbgat: compiling the search engine, once (about 15 s) ...\n")
+        sys.stderr.write("tbgat: compiling the search engine, once (about half a minute) ...\n")
         sys.stderr.flush()
 
 
