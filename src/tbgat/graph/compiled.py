@@ -110,6 +110,10 @@ def _compile(function: Function, counted: bool, **more: Any) -> Function:
 
 def announce_compilation(*kernels: Any) -> None:
     """Say on stderr, once, that the first use of these functions compiles them, if it will."""
+    # Asked at every step: what was looked at once is passed over at once.
+    if all(id(k) in _looked_at for k in kernels):
+        return
+    _looked_at.update(id(k) for k in kernels)
     waiting = [k for k in kernels if hasattr(k, "py_func") and not k.signatures]
     if waiting and not _announced and not all(_is_cached(k) for k in waiting):
         _announced.append(True)
@@ -118,6 +122,7 @@ def announce_compilation(*kernels: Any) -> None:
 
 
 _announced: list[bool] = []
+_looked_at: set[int] = set()
 
 
 def _is_cached(function: Any) -> bool:
