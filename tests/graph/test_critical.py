@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tbgat
 from tbgat.errors import CycleError, UsageError
-from tbgat.graph import GraphBatch, random_states
+from tbgat.graph import GraphBatch, random_states, state
 from tbgat.instance import Instance
 
 from .shops import (
@@ -52,7 +52,7 @@ def drawn(graph, b):
 @settings(max_examples=500)
 @given(st.lists(solutions(), min_size=1, max_size=3), st.integers(0, 2**32 - 1))
 def test_path_moves_and_makespans_equal_brute_force(batch, seed):
-    graph = GraphBatch([i for i, _ in batch], [o for _, o in batch], threads=2)
+    graph = GraphBatch([i for i, _ in batch], [o for _, o in batch])
     graph.neighbourhood(random_states(len(batch), np.random.default_rng(seed)))
     for b, (instance, orders) in enumerate(batch):
         path, moves = drawn(graph, b)
@@ -213,7 +213,8 @@ def test_swap_refuses_what_is_not_adjacent_or_of_one_job():
     assert graph.machine_orders(0) == [[0, 1, 2], [3]]
 
 
-def test_threads_do_not_change_anything():
+def test_threads_do_not_change_anything(monkeypatch):
+    monkeypatch.setattr(state, "LEAST_PER_THREAD", 1)
     rng = np.random.default_rng(8)
     shops = [tbgat.generate.uniform(6, 5, seed=k) for k in range(17)]
     orders = [orders_of(shop, linear_order(shop, rng)) for shop in shops]

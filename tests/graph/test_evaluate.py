@@ -48,7 +48,7 @@ def by_networkx(instance, orders):
 @settings(max_examples=400)
 @given(st.lists(solutions(), min_size=1, max_size=4))
 def test_both_implementations_equal_networkx(batch):
-    graph = GraphBatch([i for i, _ in batch], [o for _, o in batch], threads=2)
+    graph = GraphBatch([i for i, _ in batch], [o for _, o in batch])
     graph.levels()
     g, messages = graph.arrays, evaluate(graph)
     expected = [by_networkx(*solution) for solution in batch]

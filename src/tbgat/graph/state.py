@@ -29,6 +29,8 @@ __all__ = ["GraphBatch", "random_states"]
 UInt64 = npt.NDArray[np.uint64]
 
 DEFAULT_MEMORY = 20
+# With fewer operations each, waking a thread takes longer than its share of the work.
+LEAST_PER_THREAD = 1 << 16
 
 
 class GraphBatch:
@@ -43,7 +45,7 @@ class GraphBatch:
     memory
         How many swaps back an arc counts as recently made.
     threads
-        Threads that share the batch; results do not depend on it.
+        Threads that may share the batch; results do not depend on it.
     """
 
     def __init__(
@@ -58,8 +60,9 @@ class GraphBatch:
             raise UsageError(f"{len(instances)} instances for {len(orders)} solutions")
         self.instances = tuple(instances)
         self.arrays = allocate(self.instances, max(1, memory))
-        self._pool = _pool(threads)
-        self._pieces = _cut(self.arrays.offset, threads)
+        useful = min(threads, len(self.arrays.duration) // LEAST_PER_THREAD)
+        self._pool = _pool(useful)
+        self._pieces = _cut(self.arrays.offset, useful)
         for b, machine_orders in enumerate(orders):
             self._link(b, machine_orders)
         self.evaluate()

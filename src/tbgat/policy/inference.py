@@ -30,7 +30,7 @@ from tbgat.graph.state import GraphBatch
 from tbgat.policy.features import observe, observe_moves, training_scale
 from tbgat.policy.links import links_of_batch
 from tbgat.policy.network import TBGAT
-from tbgat.policy.prepared import Memory, Rows, Seen, weights_of
+from tbgat.policy.prepared import LayerWeights, Memory, Rows, ScoringWeights, Seen
 from tbgat.policy.scoring import STAGES, score_moves
 from tbgat.policy.sharing import counters
 
@@ -120,13 +120,13 @@ class _Compiled:
         self.scale = training_scale(g.duration, g.offset)
         self.seen = Seen(**{name: getattr(g, name) for name in Seen._fields})
         self.links = links_of_batch(batch)
-        self.weights = weights_of(network)
+        self.layers, self.scoring = LayerWeights.of(network), ScoringWeights.of(network)
         # Many graphs: threads take whole ones. Few: they share them.
         self.alone = threads == 1 or len(batch) >= 4 * threads
         nodes, self.largest = len(self.links[0].job), int(np.diff(g.offset).max()) + 2
         slots, rows = (threads, self.largest) if self.alone else (2, nodes)
-        self.memory = Memory.of(self.weights, nodes, len(batch), slots, rows)
-        self.rows = Rows.of(self.weights, 0, len(batch), self.largest)
+        self.memory = Memory.of(self.layers, nodes, len(batch), slots, rows)
+        self.rows = Rows.of(self.scoring, 0, len(batch), self.largest)
         stages = STAGES + 2 * network.config.layers
         self.shared = counters(stages)
         self.own = np.stack([counters(stages) for _ in range(threads)])
@@ -138,7 +138,7 @@ class _Compiled:
         g, moves = self.batch.arrays, len(at)
         u, v = g.move_u[at], g.move_v[at]
         if moves > len(self.rows.scores):
-            self.rows = Rows.of(self.weights, 2 * moves, len(self.batch), self.largest)
+            self.rows = Rows.of(self.scoring, 2 * moves, len(self.batch), self.largest)
             self._arrays_changed()
         rows = self.rows
         rows.starts[:], rows.u[:moves], rows.v[:moves] = offsets, u, v
@@ -150,8 +150,8 @@ class _Compiled:
     def _call(self) -> None:
         self.number += 1
         given = (
-            self.alone, self.seen, self.links, self.scale, self.weights, self.memory,
-            self.rows,
+            self.alone, self.seen, self.links, self.scale, self.layers, self.scoring,
+            self.memory, self.rows,
         )  # fmt: skip
         if self.threads > 1 and all(helper.done() for helper in self.helpers):
             pool = _helpers(self.threads - 1)
@@ -163,7 +163,7 @@ class _Compiled:
 
     def refresh(self, network: TBGAT) -> None:
         """Take new weights; nothing computed with the old ones is used again."""
-        self.weights = weights_of(network)
+        self.layers, self.scoring = LayerWeights.of(network), ScoringWeights.of(network)
         self.memory.forget()
         self._arrays_changed()
 

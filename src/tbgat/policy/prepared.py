@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from tbgat.policy.features import Float32, Int32, Int64
 from tbgat.policy.network import RAW_FEATURES, TBGAT
 from tbgat.policy.product import PANEL, packed, padded
 
-__all__ = ["Memory", "Rows", "Seen", "Weights", "weights_of"]
+__all__ = ["LayerWeights", "Memory", "Rows", "ScoringWeights", "Seen"]
 
 # Above this the products of layer 2 are not remembered from step to step.
 MEMORY_BYTES = 1 << 30
@@ -39,8 +40,8 @@ class Seen(NamedTuple):
     makespan: Int64
 
 
-class Weights(NamedTuple):
-    """All weights of a network, copied; "packed" and "padded" as in :mod:`.product`."""
+class LayerWeights(NamedTuple):
+    """Weights of the attention layers, copied; "packed" and "padded" as in :mod:`.product`."""
 
     heads: int
     first_logits: Float32  # 2 x 3 x 2 x heads: view, raw feature, (tail part, head part)
@@ -49,6 +50,33 @@ class Weights(NamedTuple):
     inner: Float32  # inner layers x 2 x packed: values, then the parts of the logits
     inner_bias: Float32  # inner layers x 2 x outputs
     last_logits: Float32  # 2 x 2 x inputs
+    zeros: Float32  # a bias for products without
+
+    @classmethod
+    def of(cls, network: TBGAT) -> LayerWeights:
+        """Copy the weights as they are now."""
+        first, *inner, last = network.layers
+        heads, outputs = network.config.heads, first.weight.shape[2]
+        columns = outputs + 2 * heads
+        with torch.no_grad():
+            wide = [torch.cat([layer.weight, layer.logit_weights()], dim=2) for layer in inner]
+            stacked = torch.stack(wide) if inner else torch.empty(0, 2, outputs, columns)
+            biases = torch.stack([i.bias for i in inner]) if inner else torch.empty(0, 2, outputs)
+            return cls(
+                heads=heads,
+                first_logits=_copy(first.logit_weights().reshape(2, RAW_FEATURES, 2, heads)),
+                first=_copy(first.weight),
+                first_bias=_copy(first.bias),
+                inner=packed(stacked),
+                inner_bias=_copy(biases),
+                last_logits=_copy(last.logit_weights().transpose(1, 2)),
+                zeros=padded(np.zeros(columns)),
+            )
+
+
+class ScoringWeights(NamedTuple):
+    """Weights of the last product and of the scoring network, copied."""
+
     last: Float32  # 2 x packed
     last_bias: Float32  # 2 x padded width
     pair: Float32  # packed; the scoring network's first product, split by what it multiplies
@@ -58,42 +86,27 @@ class Weights(NamedTuple):
     rest: tuple[Float32, ...]  # packed; the scoring network's further layers
     rest_bias: tuple[Float32, ...]  # padded
     shortcut: Float32  # move features; zeros if the network has none
-    zeros: Float32  # a bias for products without
+    zeros: Float32  # padded; no bias
 
-
-def weights_of(network: TBGAT) -> Weights:
-    """Copy the weights as they are now."""
-    first, *inner, last = network.layers
-    config, features = network.config, len(network.config.move_features)
-    entry, *rest = network.linears
-    with torch.no_grad():
-        wide = [torch.cat([layer.weight, layer.logit_weights()], dim=2) for layer in inner]
-        outputs = first.weight.shape[2]
-        columns = outputs + 2 * config.heads
-        parts = torch.split(entry.weight, [2 * config.width] * 4 + [features], dim=1)
-        logits = first.logit_weights().reshape(2, RAW_FEATURES, 2, config.heads)
-        stacked = torch.stack(wide) if inner else torch.empty(0, 2, outputs, columns)
-        biases = torch.stack([i.bias for i in inner]) if inner else torch.empty(0, 2, outputs)
-        shortcut = network.shortcut if config.shortcut else torch.zeros(features)
-        return Weights(
-            heads=config.heads,
-            first_logits=logits.numpy().copy(),
-            first=first.weight.numpy().copy(),
-            first_bias=first.bias.numpy().copy(),
-            inner=packed(stacked),
-            inner_bias=biases.numpy().copy(),
-            last_logits=last.logit_weights().transpose(1, 2).contiguous().numpy().copy(),
-            last=packed(last.weight),
-            last_bias=padded(last.bias),
-            pair=packed(torch.cat([parts[0], parts[2]], dim=1).T),
-            graph=packed((parts[1] + parts[3]).T),
-            graph_bias=padded(entry.bias),
-            features=padded(parts[4].T),
-            rest=tuple(packed(linear.weight.T) for linear in rest),
-            rest_bias=tuple(padded(linear.bias) for linear in rest),
-            shortcut=shortcut.numpy().copy(),
-            zeros=np.zeros(_whole(max(columns, *config.hidden)), dtype=np.float32),
-        )
+    @classmethod
+    def of(cls, network: TBGAT) -> ScoringWeights:
+        """Copy the weights as they are now."""
+        config, features = network.config, len(network.config.move_features)
+        last, (first, *rest) = network.layers[-1], network.linears
+        with torch.no_grad():
+            parts = torch.split(first.weight, [2 * config.width] * 4 + [features], dim=1)
+            return cls(
+                last=packed(last.weight),
+                last_bias=padded(last.bias),
+                pair=packed(torch.cat([parts[0], parts[2]], dim=1).T),
+                graph=packed((parts[1] + parts[3]).T),
+                graph_bias=padded(first.bias),
+                features=padded(parts[4].T),
+                rest=tuple(packed(linear.weight.T) for linear in rest),
+                rest_bias=tuple(padded(linear.bias) for linear in rest),
+                shortcut=_copy(network.shortcut if config.shortcut else torch.zeros(features)),
+                zeros=padded(np.zeros(config.hidden[0])),
+            )
 
 
 class Memory(NamedTuple):
@@ -116,7 +129,7 @@ class Memory(NamedTuple):
     shares: Float32  # slots x rows x 4
 
     @classmethod
-    def of(cls, weights: Weights, nodes: int, graphs: int, slots: int, rows: int) -> Memory:
+    def of(cls, weights: LayerWeights, nodes: int, graphs: int, slots: int, rows: int) -> Memory:
         """Make the memory of a batch, which has seen nothing: no feature equals NaN."""
         depth, _, panels, outputs, _ = weights.inner.shape
         columns = PANEL * panels
@@ -161,9 +174,10 @@ class Rows(NamedTuple):
     order: Int32  # 0, 1, 2, ...
 
     @classmethod
-    def of(cls, weights: Weights, moves: int, graphs: int, nodes: int) -> Rows:
+    def of(cls, weights: ScoringWeights, moves: int, graphs: int, nodes: int) -> Rows:
         """Make space; ``nodes`` is that of the largest graph."""
         count = 2 * moves + graphs
+        widest = max(len(weights.graph_bias), *(len(bias) for bias in weights.rest_bias))
         return cls(
             starts=np.zeros(graphs + 1, dtype=np.int32),
             u=np.zeros(moves, dtype=np.int32),
@@ -175,14 +189,13 @@ class Rows(NamedTuple):
             pair=_empty(moves, weights.pair.shape[1]),
             graph=_empty(graphs, weights.graph.shape[1]),
             by_graph=_empty(graphs, len(weights.graph_bias)),
-            x=_empty(2, moves, len(weights.zeros)),
+            x=_empty(2, moves, widest),
             order=np.arange(max(count, nodes), dtype=np.int32),
         )
 
 
-def _whole(columns: int) -> int:
-    """Round up to whole panels."""
-    return -(-columns // PANEL) * PANEL
+def _copy(tensor: Tensor) -> Float32:
+    return np.array(tensor.detach().numpy(), order="C")
 
 
 def _empty(*shape: int) -> Float32:

@@ -1,8 +1,9 @@
 """The scores of all moves of a batch in one compiled call, shared by any number of threads.
 
-``g`` is the :class:`~tbgat.graph.arrays.Arrays` of the batch, ``links`` the
-:class:`~tbgat.policy.links.Links` of both views; ``w``, ``m`` and ``r`` are
-:class:`~tbgat.policy.prepared.Weights`, ``Memory`` and ``Rows``.
+``g`` is the :class:`~tbgat.policy.prepared.Seen` of the batch, ``links`` the
+:class:`~tbgat.policy.links.Links` of both views; ``m`` and ``r`` are
+:class:`~tbgat.policy.prepared.Memory` and ``Rows``, ``w`` the ``LayerWeights`` or, behind the last
+attention, the ``ScoringWeights``.
 
 A stage is a loop over tasks that all threads run through alike; each does the tasks it took (see
 :mod:`tbgat.policy.sharing`). Where graphs are many, a task is all layers of a graph and view, and
@@ -39,7 +40,7 @@ STAGES = 6
 _NODES = 32
 _ROWS = 96
 _PANELS = 8
-_MOVES = 6
+_MOVES = 48
 # Not the plain number, for which Numba would compile functions of their own.
 _ZERO = np.int64(0)
 _ONE = np.int64(1)
@@ -48,13 +49,14 @@ _TILE = np.int64(6)
 
 
 @lean_kernel
-def score_moves(shared, own, number, thread, alone, g, links, scale, w, m, r):
+def score_moves(shared, own, number, thread, alone, g, links, scale, layers, scoring, m, r):
     """Fill ``r.scores``: thread 0, as call ``number`` of the shared counters; others help.
 
     Helpers stay for later calls while these follow each other closely. Calls of the same arrays
     have numbers with the same upper half. ``alone``: a thread takes whole graphs, not parts of
     them; ``own`` has counters of its own for each.
     """
+    graphs = len(r.starts) - 1
     arrays = number >> 32
     if thread == 0:
         open_call(shared, number)
@@ -63,32 +65,30 @@ def score_moves(shared, own, number, thread, alone, g, links, scale, w, m, r):
     while number >> 32 == arrays and number != 0:
         if thread == 0 or enter_call(shared, number):
             if alone:
-                stage = _embed_alone(shared, own[thread], thread, g, links, scale, w, m, r)
+                task = 0
+                mine = take_task(shared, _ZERO)
+                for b in range(graphs):
+                    for view in range(2):
+                        if task == mine:
+                            open_call(own[thread], _ONE)
+                            _embed(
+                                own[thread], thread, b, b + 1, view, view + 1, g, links, scale,
+                                layers, m, r,
+                            )  # fmt: skip
+                            mine = finish_task(shared, _ZERO)
+                        task += 1
+                wait_for_stage(shared, _ZERO, task)
+                stage = _ONE
             else:
-                graphs = len(r.starts) - 1
-                stage = _embed(shared, _ZERO, _ZERO, graphs, _ZERO, _BOTH, g, links, scale, w, m, r)
-            _score(shared, stage, w, r)
+                stage = _embed(
+                    shared, _ZERO, _ZERO, graphs, _ZERO, _BOTH, g, links, scale, layers, m, r
+                )
+            _score(shared, stage, scoring, r)
         if thread == 0:
             close_call(shared)
             break
         leave_call(shared)
         number = wait_for_call(shared, number)
-
-
-@inner_kernel
-def _embed_alone(shared, own, slot, g, links, scale, w, m, r):
-    """All layers up to the last product, a graph and view at a time; returns the next stage."""
-    task = 0
-    mine = take_task(shared, _ZERO)
-    for b in range(len(r.starts) - 1):
-        for view in range(2):
-            if task == mine:
-                open_call(own, _ONE)
-                _embed(own, slot, b, b + 1, view, view + 1, g, links, scale, w, m, r)
-                mine = finish_task(shared, _ZERO)
-            task += 1
-    wait_for_stage(shared, _ZERO, task)
-    return 1
 
 
 @inner_kernel
@@ -296,13 +296,12 @@ def _score(shared, stage, w, r):
     stage += 1
     task = 0
     mine = take_task(shared, stage)
-    for b in range(graphs):
-        for first in range(np.int64(r.starts[b]), np.int64(r.starts[b + 1]), _MOVES):
-            if task == mine:
-                last = min(first + _MOVES, np.int64(r.starts[b + 1]))
-                _finish(w, r, b, first, last)
-                mine = finish_task(shared, stage)
-            task += 1
+    size = _part(moves, _MOVES if moves > 4 * _MOVES else _TILE, _TILE)
+    for first in range(0, moves, size):
+        if task == mine:
+            _finish(w, r, first, min(first + size, moves))
+            mine = finish_task(shared, stage)
+        task += 1
     wait_for_stage(shared, stage, task)
 
 
@@ -322,10 +321,13 @@ def _deal(r, moves, view, first, last):
 
 
 @inner_float_kernel
-def _finish(w, r, b, first, last):
-    """The scoring network behind its first product, for moves of one graph."""
+def _finish(w, r, first, last):
+    """The scoring network behind its first product."""
     columns = r.by_graph.shape[1]
+    b = 0
     for i in range(np.uint64(first), np.uint64(last)):
+        while r.starts[b + 1] <= i:
+            b += 1
         for c in range(columns):
             r.x[0, i, c] += r.by_graph[b, c]
         for f in range(r.features.shape[1]):
