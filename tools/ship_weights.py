@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--as", dest="name", help="set in the package")
     parser.add_argument("--sizes", type=parse_sizes, default=((10, 10),))
     parser.add_argument("--instances", type=int, default=200)
-    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--marks", type=int, nargs="+", default=[500], metavar="STEPS")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
@@ -46,12 +46,12 @@ def main() -> None:
         network = TBGAT(args.preset)
     sets = validation_sets(args.sizes, args.instances)
     runs = [
-        validate(network, sets, steps=args.steps, seed=seed, threads=args.threads)
+        validate(network, sets, marks=args.marks, seed=seed, threads=args.threads)
         for seed in range(args.seeds)
     ]
     gaps = {size: [run.gaps[size] for run in runs] for size in runs[0].gaps}
     measured = {
-        "steps": args.steps,
+        "steps": args.marks,
         "instances_per_size": args.instances,
         "seeds": args.seeds,
         "gap_percent": {size: round(float(np.mean(g)), 3) for size, g in gaps.items()},

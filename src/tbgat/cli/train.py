@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--jobs", type=int, help="one size: number of jobs")
     add("--machines", type=int, help="one size: number of machines")
     add("--mixed", action="store_true", help="all sizes in every batch instead of taking turns")
-    add("--preset", default="paper", help="network: paper, paper-nolabel, small, tiny, plus")
+    add("--learner", choices=("reinforce", "evolution"), default="reinforce")
+    add("--preset", default="paper", help="network: paper, paper-nolabel, small, tiny, plus, moves")
+    add("--units", type=int, help="hidden units of the shortcut, instead of the preset's")
     add("--move-features", metavar="NAME,...", help="instead of the preset's ('' for none)")
     add("--init", metavar="WEIGHTS", help="start from these weights (name or file)")
     add("--lr", type=float, default=1e-5, help="learning rate")
@@ -41,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--entropy", type=float, default=1e-5, help="weight of the entropy term (EC)")
     add("--clip", type=float, default=0.0, help="largest norm of a gradient, 0 for none")
     add("--literal", action="store_true", help="gradients through every window, as in Algorithm 1")
+    add("--pairs", type=int, default=24, help="evolution: perturbations per generation")
+    add("--sigma", type=float, default=0.2, help="evolution: their deviation")
+    add("--marks", default="500,2000", metavar="STEPS,...", help="evolution: when results count")
     add("--validate-every", type=int, default=10, metavar="BATCHES")
     add("--validation", type=int, default=200, metavar="INSTANCES", help="per size; 0 for none")
     add("--seed", type=int, default=1)
@@ -100,7 +105,11 @@ def _config(args: argparse.Namespace) -> Any:
         names = tuple(word.strip() for word in args.move_features.split(",") if word.strip())
     fields = {field.name for field in dataclasses.fields(TrainingConfig)}
     given = {name: value for name, value in vars(args).items() if name in fields}
-    options = {**given, "sizes": sizes, "move_features": names}
+    try:
+        marks = tuple(int(word) for word in args.marks.split(","))
+    except ValueError:
+        raise UsageError(f"--marks takes numbers of steps, got {args.marks!r}") from None
+    options = {**given, "sizes": sizes, "move_features": names, "marks": marks}
     return TrainingConfig(**options)
 
 
@@ -121,7 +130,7 @@ class _ProgressLine:
             self._gap = f", gap {record['validation_gap']:.2f} % (best {self._run.best_gap:.2f})"
         text = (
             f"batch {done}/{total}, {pace:.1f} s each, {left / 3600:.1f} h left, "
-            f"gain {record['gain']:.1%}, entropy {record['entropy']:.2f}{self._gap}"
+            f"gain {record['gain']:.1%}{self._gap}"
         )
         end = "" if sys.stderr.isatty() else "\n"
         start = "\r\x1b[K" if sys.stderr.isatty() else ""

@@ -11,10 +11,13 @@ import numpy.typing as npt
 from tbgat.errors import UsageError
 from tbgat.instance import Instance
 
-__all__ = ["Arrays", "Int32", "Int64", "allocate"]
+__all__ = ["UNKNOWN", "Arrays", "Int32", "Int64", "allocate"]
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
+
+# A makespan above all others.
+UNKNOWN = 1 << 62
 
 
 class Arrays(NamedTuple):
@@ -51,7 +54,12 @@ class Arrays(NamedTuple):
     move_count: Int32  # B
     memory_u: Int32  # B x memory: arcs made by the latest swaps, a ring
     memory_v: Int32  # B x memory
+    memory_makespan: Int64  # B x memory: makespans before the latest swaps, the same ring
     swaps: Int64  # B: swaps made so far
+    moved_at: Int64  # N: number of the latest swap that moved x, counted from 1; 0 if none
+    moves_made: Int32  # N: how many swaps moved x
+    lowest: Int64  # B: smallest makespan so far
+    lowest_at: Int64  # B: swaps made when it was reached
     mark: npt.NDArray[np.uint8]  # N: scratch, all zero between calls
 
 
@@ -106,6 +114,11 @@ def allocate(instances: Sequence[Instance], memory: int) -> Arrays:
         move_count=per_solution(),
         memory_u=np.full((b, memory), -1, dtype=np.int32),
         memory_v=np.full((b, memory), -1, dtype=np.int32),
+        memory_makespan=np.zeros((b, memory), dtype=np.int64),
         swaps=per_solution(np.int64),
+        moved_at=per_operation(np.int64),
+        moves_made=per_operation(),
+        lowest=np.full(b, UNKNOWN, dtype=np.int64),
+        lowest_at=per_solution(np.int64),
         mark=per_operation(np.uint8),
     )

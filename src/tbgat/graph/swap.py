@@ -9,6 +9,7 @@ of the solution at which it had to stop.
 
 import numpy as np
 
+from tbgat.graph.arrays import UNKNOWN
 from tbgat.graph.compiled import inner_kernel, kernel, lean_kernel
 from tbgat.graph.critical import n5_moves, one_machine_or_one_job
 from tbgat.graph.evaluate import fill_heads, fill_levels, fill_tails, sort_topologically
@@ -18,6 +19,7 @@ __all__ = [
     "levels_range",
     "moves_range",
     "proved_range",
+    "restart",
     "set_makespan",
     "swap_adjacent",
     "swap_range",
@@ -78,7 +80,12 @@ def swap_adjacent(g, b, u, v, buffer):
     slot = g.swaps[b] % g.memory_u.shape[1]
     g.memory_u[b, slot] = v
     g.memory_v[b, slot] = u
+    g.memory_makespan[b, slot] = g.makespan[b]
     g.swaps[b] += 1
+    g.moved_at[u] = g.swaps[b]
+    g.moved_at[v] = g.swaps[b]
+    g.moves_made[u] += 1
+    g.moves_made[v] += 1
     # The outer neighbours got another predecessor or successor, whether or not u or v changed.
     _update_heads(g, g.position[v], g.position[below if below >= 0 else u])
     _update_tails(g, g.position[u], g.position[above if above >= 0 else v])
@@ -139,12 +146,50 @@ def _update_tails(g, last, first):
 
 @inner_kernel
 def set_makespan(g, b):
-    """Read the makespan off the last operations of the jobs."""
+    """Read the makespan off the last operations of the jobs; note it if it is the lowest."""
     longest = 0
     for j in range(g.job_start[b], g.job_start[b + 1]):
         x = g.last_of_job[j]
         longest = max(longest, g.est[x] + g.duration[x])
     g.makespan[b] = longest
+    if longest < g.lowest[b]:
+        g.lowest[b] = longest
+        g.lowest_at[b] = g.swaps[b]
+
+
+@inner_kernel
+def restart(g, b, order, last_on):
+    """Take over a linear order of all operations and forget every swap made before.
+
+    Parameters
+    ----------
+    order
+        Of the whole batch; machines run as it says.
+    last_on
+        Scratch, one place per machine.
+    """
+    lo = g.offset[b]
+    hi = g.offset[b + 1]
+    for m in range(len(last_on)):
+        last_on[m] = -1
+    for i in range(lo, hi):
+        x = order[i]
+        g.order[i] = x
+        g.position[x] = i
+        m = g.machine[x]
+        y = last_on[m]
+        g.machine_pred[x] = y
+        g.machine_succ[x] = -1
+        if y >= 0:
+            g.machine_succ[y] = x
+        last_on[m] = x
+        g.moved_at[x] = 0
+        g.moves_made[x] = 0
+    fill_heads(lo, hi, g.order, g.duration, g.job_pred, g.machine_pred, g.est)
+    fill_tails(lo, hi, g.order, g.duration, g.job_succ, g.machine_succ, g.tail)
+    g.swaps[b] = 0
+    g.lowest[b] = UNKNOWN
+    set_makespan(g, b)
 
 
 @lean_kernel

@@ -12,7 +12,7 @@ never a makespan.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +22,14 @@ import numpy.typing as npt
 from tbgat.errors import UsageError
 from tbgat.graph.state import GraphBatch
 from tbgat.policy.listing import list_moves
+from tbgat.policy.move_features import MOVE_FEATURES, fill_columns
 
 __all__ = [
     "MOVE_FEATURES",
-    "MoveContext",
+    "MOVE_UNIT",
     "Observation",
     "check_move_features",
+    "feature_codes",
     "move_positions",
     "observe",
     "observe_moves",
@@ -36,89 +38,12 @@ __all__ = [
 
 LONGEST_DURATION = 99.0
 TIME_UNIT = 1000.0
+# Of the move features.
+MOVE_UNIT = 100.0
 
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class MoveContext:
-    """What a move feature may look at; M moves of all solutions, flat.
-
-    Attributes
-    ----------
-    batch
-        The solutions, with levels and moves computed.
-    at
-        Where each move stands in ``batch.arrays.move_*``.
-    state
-        The solution each move belongs to.
-    best
-        Smallest makespan so far, per solution.
-    scale
-        Factor of each solution that brings its durations to the training range.
-    """
-
-    batch: GraphBatch
-    at: Int64
-    state: Int64
-    best: Int64
-    scale: npt.NDArray[np.float64]
-
-
-def _recent(moves: MoveContext) -> npt.NDArray[Any]:
-    """1 if a swap within the memory made the arc that this move would reverse (a tabu label)."""
-    return moves.batch.arrays.move_age[moves.at] > 0
-
-
-def _age(moves: MoveContext) -> npt.NDArray[Any]:
-    """How recently that swap was made: 1 for the last step, falling to 0 (also 0: not at all)."""
-    age = moves.batch.arrays.move_age[moves.at]
-    return np.where(age > 0, 1.0 / np.maximum(age, 1), 0.0)
-
-
-def _makespan_change(moves: MoveContext) -> npt.NDArray[Any]:
-    """Makespan after the move relative to the current one, in hundreds of training units."""
-    g = moves.batch.arrays
-    change = g.move_makespan[moves.at] - g.makespan[moves.state]
-    return change * moves.scale[moves.state] / 100.0
-
-
-def _makespan_to_best(moves: MoveContext) -> npt.NDArray[Any]:
-    """Makespan after the move relative to the best so far, in hundreds of training units."""
-    g = moves.batch.arrays
-    change = g.move_makespan[moves.at] - moves.best[moves.state]
-    return change * moves.scale[moves.state] / 100.0
-
-
-def _slack_before(moves: MoveContext) -> npt.NDArray[Any]:
-    """How long v could start before u ends but for the machine: EST(v) - earliest by its job."""
-    g = moves.batch.arrays
-    v = g.move_v[moves.at]
-    before = g.job_pred[v]
-    ready = np.where(before >= 0, g.est[before] + g.duration[before], 0)
-    return (g.est[v] - ready) * moves.scale[moves.state] / 100.0
-
-
-def _slack_after(moves: MoveContext) -> npt.NDArray[Any]:
-    """How much longer the tail of u is by its machine than by its job."""
-    g = moves.batch.arrays
-    u = g.move_u[moves.at]
-    after = g.job_succ[u]
-    rest = np.where(after >= 0, g.tail[after] + g.duration[after], 0)
-    return (g.tail[u] - rest) * moves.scale[moves.state] / 100.0
-
-
-MOVE_FEATURES: dict[str, Callable[[MoveContext], npt.NDArray[Any]]] = {
-    "recent": _recent,
-    "makespan_change": _makespan_change,
-    "makespan_to_best": _makespan_to_best,
-    "age": _age,
-    "slack_before": _slack_before,
-    "slack_after": _slack_after,
-}
-"""Optional inputs of the score of a move, by name."""
 
 
 @dataclass(frozen=True)
@@ -293,10 +218,7 @@ def observe_moves(
     columns = np.empty((len(at), len(names)), dtype=np.float32)
     if names:
         known_best = g.makespan if best is None else np.asarray(best, dtype=np.int64)
-        state = np.repeat(np.arange(len(batch)), g.move_count)
-        moves = MoveContext(batch, at, state, known_best, scale)
-        for column, name in enumerate(names):
-            columns[:, column] = MOVE_FEATURES[name](moves)
+        fill_columns(g, feature_codes(names), known_best, scale / MOVE_UNIT, columns)
     return at, offsets, columns
 
 
@@ -317,6 +239,12 @@ def check_move_features(names: Iterable[str]) -> tuple[str, ...]:
             known = ", ".join(MOVE_FEATURES)
             raise UsageError(f"unknown move feature {name!r}; known are {known}")
     return listed
+
+
+def feature_codes(names: Iterable[str]) -> Int64:
+    """The places of these names among all move features: how compiled functions know them."""
+    places = {name: place for place, name in enumerate(MOVE_FEATURES)}
+    return np.array([places[name] for name in names], dtype=np.int64)
 
 
 def training_scale(durations: Int64, offsets: Int64) -> npt.NDArray[np.float64]:

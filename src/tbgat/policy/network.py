@@ -17,6 +17,7 @@ from tbgat.errors import UsageError
 from tbgat.policy.attention import GraphAttention
 from tbgat.policy.differentiable import embed_moves_and_graphs
 from tbgat.policy.features import Observation, check_move_features
+from tbgat.policy.move_features import EXACT_FEATURES, MOVE_FEATURES
 from tbgat.policy.structure import Structure
 
 __all__ = ["PRESETS", "PRIOR", "TBGAT", "NetworkConfig"]
@@ -35,7 +36,7 @@ class NetworkConfig:
     width
         Width of a head, and of a node's embedding in each view.
     layers
-        Attention layers per view.
+        Attention layers per view. With none there is no graph in it: the shortcut alone scores.
     hidden
         Hidden layers of the scoring network; if empty, 4, 2, 1 and 1/2 times the width.
     move_features
@@ -43,6 +44,8 @@ class NetworkConfig:
     shortcut
         Whether the move features also reach the score directly, by a linear map. It starts as a
         soft tabu search (:data:`PRIOR`), which the rest of the network then learns to correct.
+    shortcut_units
+        Units of one hidden layer (softsign) in the shortcut, beside its linear map.
     """
 
     heads: int = 4
@@ -51,13 +54,19 @@ class NetworkConfig:
     hidden: tuple[int, ...] = ()
     move_features: tuple[str, ...] = ("recent",)
     shortcut: bool = False
+    shortcut_units: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.heads, self.width, self.layers, *self.hidden, 1) < 1 or self.width < 2:
+        if min(self.heads, self.width, *self.hidden, 1) < 1 or self.width < 2:
             raise UsageError(f"network sizes must be positive, got {self}")
+        if min(self.layers, self.shortcut_units) < 0:
+            raise UsageError(f"network sizes must not be negative, got {self}")
+        if not self.shortcut and (self.layers == 0 or self.shortcut_units):
+            raise UsageError("a network without layers or with shortcut units needs the shortcut")
         object.__setattr__(self, "move_features", check_move_features(self.move_features))
         default = (4 * self.width, 2 * self.width, self.width, self.width // 2)
-        object.__setattr__(self, "hidden", tuple(self.hidden) or default)
+        hidden = (tuple(self.hidden) or default) if self.layers else ()
+        object.__setattr__(self, "hidden", hidden)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a weights card."""
@@ -82,7 +91,7 @@ class NetworkConfig:
 
 _THREE = ("recent", "makespan_change", "makespan_to_best")
 
-PRIOR = {"makespan_change": -6.0, "age": -3.0, "recent": -2.0}
+PRIOR = {"makespan_change": -6.0, "estimate_change": -6.0, "age": -3.0, "recent": -2.0}
 """What the shortcut starts with: prefer short makespans, avoid what undoes a recent swap."""
 
 PRESETS: dict[str, NetworkConfig] = {
@@ -93,8 +102,16 @@ PRESETS: dict[str, NetworkConfig] = {
     "plus": NetworkConfig(
         width=32, move_features=(*_THREE, "age", "slack_before", "slack_after"), shortcut=True
     ),
+    "moves": NetworkConfig(
+        layers=0,
+        move_features=tuple(name for name in MOVE_FEATURES if name not in EXACT_FEATURES),
+        shortcut=True,
+        shortcut_units=8,
+    ),
 }
-"""Named sizes. ``paper`` has the recency label, as the runs behind the paper's figures had."""
+"""Named sizes. ``moves`` sees no graph, only features of the moves.
+
+``paper`` has the recency label, as the runs behind the paper's figures had."""
 
 
 class TBGAT(nn.Module):
@@ -119,18 +136,22 @@ class TBGAT(nn.Module):
         self.config = config
         generator = generator or torch.Generator().manual_seed(0)
         inputs, layers = RAW_FEATURES, list[nn.Module]()
-        for last in [False] * (config.layers - 1) + [True]:
-            heads = 1 if last else config.heads
+        for depth in range(config.layers):
+            heads = 1 if depth + 1 == config.layers else config.heads
             layers.append(GraphAttention(inputs, heads, config.width, generator))
             inputs = heads * config.width
         self.embedding = nn.ModuleList(layers)
-        widths = [8 * config.width + len(config.move_features), *config.hidden, 1]
+        features = len(config.move_features)
+        widths = [8 * config.width + features, *config.hidden, 1] if config.layers else []
         self.scoring = nn.ModuleList(
             _linear(a, b, generator) for a, b in itertools.pairwise(widths)
         )
         if config.shortcut:
             prior = [PRIOR.get(name, 0.0) for name in config.move_features]
             self.shortcut = nn.Parameter(torch.tensor(prior))
+        if config.shortcut_units:
+            self.shortcut_inner = _linear(features, config.shortcut_units, generator)
+            self.shortcut_outer = nn.Parameter(torch.zeros(config.shortcut_units))
 
     @property
     def layers(self) -> list[GraphAttention]:
@@ -161,6 +182,8 @@ class TBGAT(nn.Module):
                 f"the network wants the move features {list(self.config.move_features)}, the "
                 f"observation has {list(observation.move_feature_names)}"
             )
+        if not self.config.layers:
+            return self._direct_score(self._tensor(observation.move_features))
         if self.runs_compiled:
             return self._score(embed_moves_and_graphs(self.layers, observation, bf16), observation)
         return self._score(self._embed_generally(observation, bf16), observation)
@@ -171,9 +194,10 @@ class TBGAT(nn.Module):
 
         Anything else takes the general layers.
         """
+        if self.config.layers < 2:
+            return False
         weight = self.layers[0].weight
-        plain = weight.device.type == "cpu" and weight.dtype == torch.float32
-        return plain and self.config.layers > 1
+        return weight.device.type == "cpu" and weight.dtype == torch.float32
 
     def _embed_generally(self, observation: Observation, bf16: bool = False) -> Tensor:
         """What :func:`embed_moves_and_graphs` gives, on any device in any precision."""
@@ -211,7 +235,17 @@ class TBGAT(nn.Module):
         for layer in rest:
             x = layer(torch.tanh(x))
         scores = x.squeeze(1)
-        return scores + given @ self.shortcut if self.config.shortcut else scores
+        return scores + self._direct_score(given) if self.config.shortcut else scores
+
+    def _direct_score(self, features: Tensor) -> Tensor:
+        """What the move features contribute past the graph."""
+        features = features.to(self.shortcut.dtype)
+        scores = features @ self.shortcut
+        if self.config.shortcut_units:
+            scores = (
+                scores + functional.softsign(self.shortcut_inner(features)) @ self.shortcut_outer
+            )
+        return scores
 
     def _tensor(self, array: Any) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)

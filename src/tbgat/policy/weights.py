@@ -181,13 +181,18 @@ def _shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
         shapes[f"embedding.{depth}.target"] = (2, heads, config.width)
         shapes[f"embedding.{depth}.bias"] = (2, outputs)
         inputs = outputs
-    inputs = 8 * config.width + len(config.move_features)
-    for depth, outputs in enumerate([*config.hidden, 1]):
+    features = len(config.move_features)
+    inputs = 8 * config.width + features
+    for depth, outputs in enumerate([*config.hidden, 1] if config.layers else []):
         shapes[f"scoring.{depth}.weight"] = (outputs, inputs)
         shapes[f"scoring.{depth}.bias"] = (outputs,)
         inputs = outputs
     if config.shortcut:
-        shapes["shortcut"] = (len(config.move_features),)
+        shapes["shortcut"] = (features,)
+    if config.shortcut_units:
+        shapes["shortcut_inner.weight"] = (config.shortcut_units, features)
+        shapes["shortcut_inner.bias"] = (config.shortcut_units,)
+        shapes["shortcut_outer"] = (config.shortcut_units,)
     return shapes
 
 

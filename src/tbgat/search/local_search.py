@@ -47,13 +47,17 @@ class Walk(Protocol):
         """Return the best schedule so far."""
 
 
-def local_search(task: Task, walks: Sequence[Walk], story: Sequence[str] = ()) -> Outcome:
+def local_search(
+    task: Task, walks: Sequence[Walk], story: Sequence[str] = (), threads: int | None = None
+) -> Outcome:
     """Run one walk, or several side by side on a thread each, until a criterion says stop.
+
+    With ``threads`` the walks share so many.
 
     Every walk makes the same number of steps and the best schedule wins, the first by step and then
     by number among equals. So the result depends on seed and number of walks, not on timing.
     """
-    with Team(walks, task.start) as team:
+    with Team(walks, task.start, threads) as team:
         try:
             stopped = _run(task, team)
         except KeyboardInterrupt:

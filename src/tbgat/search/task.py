@@ -73,6 +73,8 @@ class Outcome:
         needs no mention.
     stopped
         What ended the search, such as ``seconds`` or ``interrupt``.
+    seconds
+        Time it took by a clock of its own; without one that of the task counts.
     """
 
     schedule: Schedule
@@ -82,6 +84,7 @@ class Outcome:
     proof: str = ""
     stopped: str = ""
     story: tuple[str, ...] = ()
+    seconds: float | None = None
 
 
 def finish(task: Task, outcome: Outcome) -> Result:
@@ -111,7 +114,7 @@ def finish(task: Task, outcome: Outcome) -> Result:
         status=status,
         reason=reason,
         steps=outcome.steps,
-        seconds=task.seconds(),
+        seconds=task.seconds() if outcome.seconds is None else outcome.seconds,
         seed=task.seed,
         history=history,
         story=outcome.story,

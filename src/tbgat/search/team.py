@@ -16,7 +16,7 @@ __all__ = ["Team"]
 
 
 class Team:
-    """Walks that all make the same steps, each on a thread of its own.
+    """Walks that all make the same steps, each on a thread of its own or sharing some.
 
     Attributes
     ----------
@@ -26,10 +26,10 @@ class Team:
         Why the best schedule is optimal, empty while that is not known.
     """
 
-    def __init__(self, walks: Sequence[Walk], start: Schedule) -> None:
+    def __init__(self, walks: Sequence[Walk], start: Schedule, threads: int | None = None) -> None:
         self._walks = walks
         self._start = start
-        self._pool = ThreadPoolExecutor(len(walks)) if len(walks) > 1 else None
+        self._pool = ThreadPoolExecutor(threads or len(walks)) if len(walks) > 1 else None
         self._running: list[Future[int]] = []
         self._leader = -1
         self.step = 0

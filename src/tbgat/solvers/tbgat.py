@@ -20,6 +20,7 @@ from tbgat.search.task import Outcome, Task
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tbgat.policy.network import TBGAT
     from tbgat.policy.protocol import Policy
 
 __all__ = ["DEFAULT_WEIGHTS", "prepare", "solve", "solve_many", "weights_of"]
@@ -38,11 +39,14 @@ def prepare() -> None:
     from tbgat.policy.network import TBGAT
     from tbgat.policy.protocol import NetworkPolicy
     from tbgat.search.policy_search import policy_search
+    from tbgat.solvers import learned
 
     shop = Instance([[(0, 2), (1, 1)], [(0, 1), (1, 2)]])
     start = Schedule.from_machine_orders(shop, [[0, 2], [1, 3]])
     network = TBGAT("tiny", generator=torch.Generator().manual_seed(0))
-    policy_search([Task(shop, "", MaxSteps(2), 0, start)], NetworkPolicy(network))
+    task = Task(shop, "", MaxSteps(2), 0, start)
+    policy_search([task], NetworkPolicy(network))
+    learned.solve(task, TBGAT("moves"))
 
 
 def solve(
@@ -72,6 +76,14 @@ def solve(
     policy
         Scores the moves in place of the network (see :class:`tbgat.policy.protocol.Policy`).
     """
+    if policy is None and trajectories >= 1:
+        prepare()
+        from tbgat.solvers import learned
+
+        loaded, story = _load(_weights_file(task.instance, weights), device)
+        if _walks(loaded):
+            found = learned.solve(task, loaded, greedy=greedy, trajectories=int(trajectories))
+            return replace(found, story=(story,))
     return solve_many(
         [task],
         weights=weights,
@@ -97,7 +109,9 @@ def solve_many(
     Instances for which different weights are closest form batches of their own.
     """
     prepare()
+    from tbgat.policy.protocol import NetworkPolicy
     from tbgat.search.policy_search import policy_search
+    from tbgat.solvers import learned
 
     if trajectories < 1:
         raise UsageError(f"trajectories must be 1 or more, got {trajectories}")
@@ -105,10 +119,14 @@ def solve_many(
         return policy_search(tasks, policy, greedy=greedy, trajectories=int(trajectories))
     outcomes: list[Outcome | None] = [None] * len(tasks)
     for path, numbers in _by_weights(tasks, weights).items():
-        chosen, story = _network_policy(path, device, bf16, max(tasks[n].threads for n in numbers))
-        found = policy_search(
-            [tasks[n] for n in numbers], chosen, greedy=greedy, trajectories=int(trajectories)
-        )
+        network, story = _load(path, device)
+        chosen = [tasks[n] for n in numbers]
+        options: dict[str, Any] = {"greedy": greedy, "trajectories": int(trajectories)}
+        if _walks(network):
+            found = learned.solve_many(chosen, network, **options)
+        else:
+            scores = NetworkPolicy(network, max(task.threads for task in chosen), bf16)
+            found = policy_search(chosen, scores, **options)
         for number, outcome in zip(numbers, found, strict=True):
             outcomes[number] = replace(outcome, story=(story,))
     return [outcome for outcome in outcomes if outcome is not None]
@@ -141,10 +159,10 @@ def _weights_file(instance: Instance, weights: str | Path | None) -> Path:
     return find_weights(weights, (instance.num_jobs, instance.num_machines))
 
 
-def _network_policy(path: Path, device: str, bf16: bool, threads: int) -> tuple[Policy, str]:
+def _load(path: Path, device: str) -> tuple[TBGAT, str]:
+    """The network of a file, on its device, and a sentence on it."""
     import torch
 
-    from tbgat.policy.protocol import NetworkPolicy
     from tbgat.policy.weights import load_weights
 
     loaded = load_weights(path)
@@ -154,5 +172,11 @@ def _network_policy(path: Path, device: str, bf16: bool, threads: int) -> tuple[
         reason = str(error).splitlines()[0]
         raise UsageError(f"the device {device!r} cannot be used: {reason}") from None
     sizes: Any = loaded.card.get("sizes", [])
-    story = f"The network of {path.parent.name}/{path.name}, trained on {', '.join(sizes)}."
-    return NetworkPolicy(network, threads, bf16), story
+    name = f"{path.parent.name}/{path.name}"
+    what = "network" if network.config.layers else "learned move scorer"
+    return network, f"The {what} of {name}, trained on {', '.join(sizes)}."
+
+
+def _walks(network: TBGAT) -> bool:
+    """Whether a compiled walk runs it: it sees no graph, and is on the CPU."""
+    return network.config.layers == 0 and network.device.type == "cpu"

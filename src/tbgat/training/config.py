@@ -11,7 +11,9 @@ from typing import Any
 from tbgat.errors import UsageError
 from tbgat.generate.sizes import Sizes
 
-__all__ = ["TrainingConfig"]
+__all__ = ["LEARNERS", "TrainingConfig"]
+
+LEARNERS = ("reinforce", "evolution")
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class TrainingConfig:
 
     Attributes
     ----------
+    learner
+        ``reinforce``, or ``evolution`` for networks without a graph. A batch is then a generation,
+        and ``window``, ``entropy``, ``clip`` and ``literal`` mean nothing.
     sizes
         Jobs x machines of the training instances; batches take turns, unless ``mixed``.
     mixed
@@ -45,8 +50,16 @@ class TrainingConfig:
         Batches between two validations.
     validation
         Instances per size in a validation.
+    pairs, sigma
+        Of an evolution: pairs of perturbed networks per generation, deviation of a perturbation.
+    marks
+        Of an evolution: numbers of steps, rising, after which the best makespan counts. The last
+        one is the length of an episode.
+    units
+        Hidden units of the shortcut instead of the preset's.
     """
 
+    learner: str = "reinforce"
     sizes: Sizes = ((10, 10),)
     mixed: bool = False
     preset: str = "paper"
@@ -63,15 +76,23 @@ class TrainingConfig:
     literal: bool = False
     validate_every: int = 10
     validation: int = 200
+    pairs: int = 24
+    sigma: float = 0.2
+    marks: tuple[int, ...] = (500, 2000)
+    units: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("batch", "instances", "steps", "window", "validate_every"):
+        for name in ("batch", "instances", "steps", "window", "validate_every", "pairs"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
-        for name in ("lr", "entropy", "clip"):
+        for name in ("lr", "entropy", "clip", "sigma"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{name} must be 0 or more, got {value}")
+        if self.learner not in LEARNERS:
+            raise UsageError(f"unknown learner {self.learner!r}; known are {', '.join(LEARNERS)}")
+        if not self.marks or min(self.marks) < 1 or list(self.marks) != sorted(set(self.marks)):
+            raise UsageError(f"marks must be rising numbers of steps, got {self.marks}")
         if not self.sizes:
             raise UsageError("a training run needs at least one size")
 
@@ -79,6 +100,11 @@ class TrainingConfig:
     def batches(self) -> int:
         """Number of batches altogether."""
         return math.ceil(self.instances / self.batch)
+
+    @property
+    def horizons(self) -> tuple[int, ...]:
+        """After how many steps a validation looks."""
+        return self.marks if self.learner == "evolution" else (self.steps,)
 
     def rate(self, batch: int) -> float:
         """Learning rate of a batch."""
@@ -102,6 +128,8 @@ class TrainingConfig:
         """Inverse of :meth:`to_dict`, also after a trip through JSON."""
         given = dict(values)
         given["sizes"] = tuple((int(j), int(m)) for j, m in given["sizes"])
+        if "marks" in given:
+            given["marks"] = tuple(given["marks"])
         if given.get("move_features") is not None:
             given["move_features"] = tuple(given["move_features"])
         return cls(**given)

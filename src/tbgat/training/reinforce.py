@@ -75,7 +75,7 @@ class Episode:
         schedules = [Schedule.from_starts(i, dispatch_starts(i, rng=rng)) for i in instances]
         self.batch = GraphBatch.from_schedules(instances, schedules, threads=threads)
         self.best: Int64 = self.batch.arrays.makespan.copy()
-        self._paths = random_states(len(instances), rng)
+        self.paths = random_states(len(instances), rng)
         self._choices = rng
         self._threads = threads
         self._scorer: Scorer | None = None
@@ -112,7 +112,7 @@ class Episode:
 
         Appends what the policy saw to ``seen`` if that is given.
         """
-        self.batch.neighbourhood(self._paths)
+        self.batch.neighbourhood(self.paths)
         self.batch.levels()
         if seen is not None:
             seen.append(observe(self.batch, scorer.network.config.move_features, self.best))

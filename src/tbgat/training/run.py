@@ -24,6 +24,7 @@ from tbgat.policy.weights import load_weights, save_weights
 from tbgat.training.allocator import keep_freed_memory
 from tbgat.training.checkpoint import load_state, save_state, write_atomically
 from tbgat.training.config import TrainingConfig
+from tbgat.training.evolution import run_generation
 from tbgat.training.reinforce import run_batch
 from tbgat.training.validate import validate, validation_sets
 
@@ -83,8 +84,9 @@ class TrainingRun:
     def advance(self, *, threads: int = 1) -> dict[str, Any]:
         """Train on the next batch, validate where it is due, log, save."""
         started = time.monotonic()
+        learner = run_generation if self.config.learner == "evolution" else run_batch
         record: dict[str, Any] = dict(
-            run_batch(self.policy, self.optimiser, self.config, self.batch, threads=threads)
+            learner(self.policy, self.optimiser, self.config, self.batch, threads=threads)
         )
         self.batch += 1
         record |= {"batch": self.batch, "instances": self.batch * self.config.batch}
@@ -105,7 +107,7 @@ class TrainingRun:
 
     def _validate(self, threads: int) -> dict[str, Any]:
         sets = validation_sets(self.config.sizes, self.config.validation)
-        found = validate(self.policy, sets, steps=self.config.steps, threads=threads)
+        found = validate(self.policy, sets, marks=self.config.horizons, threads=threads)
         result = {
             "validation_gap": found.gap,
             "validation_error": found.error,
@@ -122,7 +124,7 @@ class TrainingRun:
             "sizes": [f"{j}x{m}" for j, m in self.config.sizes],
             "instances": self.batch * self.config.batch,
             "seed": self.config.seed,
-            "validation": {"steps": self.config.steps, "gap_percent": gaps},
+            "validation": {"steps": list(self.config.horizons), "gap_percent": gaps},
             "training": self.config.to_dict(),
             "date": datetime.now(UTC).date().isoformat(),
         }
@@ -149,6 +151,13 @@ def _network(config: TrainingConfig) -> TBGAT:
     network = PRESETS[config.preset]
     if config.move_features is not None:
         network = network.replace(move_features=config.move_features)
+    if config.units is not None:
+        network = network.replace(shortcut_units=config.units)
+    if config.learner == "evolution" and network.layers:
+        raise UsageError(
+            "evolution trains networks without a graph, such as the preset 'moves', "
+            f"not {config.preset!r}"
+        )
     return TBGAT(network, generator=torch.Generator().manual_seed(config.seed))
 
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tbgat.generate.sizes import Sizes
 from tbgat.library.sets import InstanceSet, load_set
+from tbgat.policy.move_walk import flat_weights, search_all
 from tbgat.policy.network import TBGAT
 from tbgat.training.reinforce import Episode
 
@@ -42,9 +44,20 @@ def validation_sets(sizes: Sizes, count: int) -> list[InstanceSet]:
 
 
 def validate(
-    policy: TBGAT, sets: Sequence[InstanceSet], *, steps: int, seed: int = 0, threads: int = 1
+    policy: TBGAT,
+    sets: Sequence[InstanceSet],
+    *,
+    marks: Sequence[int],
+    seed: int = 0,
+    threads: int = 1,
 ) -> Validation:
-    """Search every instance once with sampled moves; the same seed draws the same noise."""
+    """Search every instance once with sampled moves; the same seed draws the same noise.
+
+    Parameters
+    ----------
+    marks
+        Numbers of steps, rising; the gap of an instance is the mean of those after so many.
+    """
     gaps, spread = {}, []
     for group in sets:
         found = []
@@ -54,9 +67,23 @@ def validate(
                 np.random.default_rng([seed, begin]),
                 threads=threads,
             )
-            episode.search(policy, steps)
-            found.append(episode.best)
-        percent = 100.0 * (np.concatenate(found) / group.makespans - 1.0)
+            found.append(_best_at(episode, policy, marks))
+        best = np.concatenate(found, axis=1).mean(axis=0)
+        percent = 100.0 * (best / group.makespans - 1.0)
         gaps[f"{group.size[0]}x{group.size[1]}"] = float(percent.mean())
         spread.append(percent.var(ddof=1) / len(percent) if len(percent) > 1 else 0.0)
     return Validation(gaps, float(np.sqrt(np.sum(spread)) / max(1, len(spread))))
+
+
+def _best_at(episode: Episode, policy: TBGAT, marks: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Best makespans, marks x solutions."""
+    if not policy.config.layers:
+        flat = flat_weights(policy)[None]
+        found = search_all(policy.config, flat, episode.batch, episode.paths, marks)
+        return np.asarray(found[0].T)
+    best, made = [], 0
+    for mark in marks:
+        episode.search(policy, mark - made)
+        made = mark
+        best.append(episode.best)
+    return np.stack(best)
