@@ -23,10 +23,10 @@ ODD = (
 )
 
 
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory):
-    path = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
-    network = TBGAT("tiny", generator=torch.Generator().manual_seed(1))
+@pytest.fixture(scope="module", params=["tiny", "moves"])
+def weights(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("weights") / f"{request.param}.safetensors"
+    network = TBGAT(request.param, generator=torch.Generator().manual_seed(1))
     save_weights(path, network, {"sizes": ["10x10"]})
     return path
 
