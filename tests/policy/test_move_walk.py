@@ -151,3 +151,18 @@ def test_a_network_without_layers_is_its_shortcut():
     with pytest.raises(UsageError, match="negative"):
         NetworkConfig(layers=-1)
     assert len(list(TBGAT("moves").parameters())) == 4
+
+
+def test_hidden_units_of_the_shortcut_count_beside_a_graph_too():
+    names = PRESETS["plus"].move_features
+    plain = TBGAT(PRESETS["plus"])
+    more = TBGAT(PRESETS["plus"].replace(shortcut_units=4))
+    more.load_state_dict(plain.state_dict(), strict=False)
+    batch, (*_, seen) = walk(mixed_instances(), steps=5, names=names)
+    np.testing.assert_array_equal(more(seen).detach(), plain(seen).detach())
+    with torch.no_grad():
+        more.shortcut_outer.fill_(1.0)
+    expected = more(seen).detach().numpy()
+    assert np.abs(expected - plain(seen).detach().numpy()).max() > 0.01
+    found = Scorer(more, batch)(batch.arrays.lowest).scores
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

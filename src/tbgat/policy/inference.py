@@ -85,7 +85,8 @@ class Scorer:
         self.network, self.batch = network, batch
         self._bf16 = bf16
         self._compiled: _Compiled | None = None
-        if network.runs_compiled and not bf16:
+        # Hidden units of the shortcut are for networks without a graph, which walk compiled.
+        if network.runs_compiled and not bf16 and not network.config.shortcut_units:
             self._compiled = _Compiled(network, batch, threads)
 
     def __call__(self, best: npt.ArrayLike | None = None) -> MoveScores:
