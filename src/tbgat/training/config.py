@@ -13,7 +13,7 @@ from tbgat.generate.sizes import Sizes
 
 __all__ = ["LEARNERS", "TrainingConfig"]
 
-LEARNERS = ("reinforce", "evolution")
+LEARNERS = ("reinforce", "evolution", "imitation")
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,10 @@ class TrainingConfig:
     ----------
     learner
         ``reinforce``, or ``evolution`` for networks without a graph. A batch is then a generation,
-        and ``window``, ``entropy``, ``clip`` and ``literal`` mean nothing.
+        and ``window``, ``entropy``, ``clip`` and ``literal`` mean nothing. With ``imitation`` it is
+        a lesson of ``window`` updates, and ``entropy`` and ``literal`` mean nothing.
+    teacher
+        Whom an imitation follows: weights by name or file, or a preset as it is before training.
     sizes
         Jobs x machines of the training instances; batches take turns, unless ``mixed``.
     mixed
@@ -60,6 +63,7 @@ class TrainingConfig:
     """
 
     learner: str = "reinforce"
+    teacher: str = "moves"
     sizes: Sizes = ((10, 10),)
     mixed: bool = False
     preset: str = "paper"

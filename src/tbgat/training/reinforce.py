@@ -31,6 +31,7 @@ from tbgat.training.config import TrainingConfig
 __all__ = ["Episode", "Window", "learn", "normalised_returns", "run_batch", "window_gradient"]
 
 Float = npt.NDArray[np.float64]
+Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
 # States per backward pass: large enough for fast products, small enough for the cache.
@@ -105,6 +106,11 @@ class Episode:
             self._scorer.refresh()
         return self._scorer
 
+    def look(self) -> None:
+        """Bring levels and moves up to date."""
+        self.batch.neighbourhood(self.paths)
+        self.batch.levels()
+
     def step(
         self, scorer: Scorer, seen: list[Observation] | None = None
     ) -> tuple[Int64, MoveScores, Int64]:
@@ -112,18 +118,21 @@ class Episode:
 
         Appends what the policy saw to ``seen`` if that is given.
         """
-        self.batch.neighbourhood(self.paths)
-        self.batch.levels()
+        self.look()
         if seen is not None:
             seen.append(observe(self.batch, scorer.network.config.move_features, self.best))
         moves = scorer(self.best)
         chosen = choose_moves(moves.scores, moves.offsets, self._choices)
-        if len(moves.u):
-            self.batch.swap(np.where(chosen >= 0, moves.u[chosen], -1), moves.v[chosen])
+        return chosen, moves, self.move(moves.u, moves.v, chosen)
+
+    def move(self, u: Int32, v: Int32, chosen: Int64) -> Int64:
+        """Make the chosen moves (-1: none), given by their places among all; return the rewards."""
+        if len(u):
+            self.batch.swap(np.where(chosen >= 0, u[chosen], -1), v[chosen])
         # What the best makespan falls by, else 0.
-        reward = np.maximum(self.best - self.batch.arrays.makespan, 0)
+        reward: Int64 = np.maximum(self.best - self.batch.arrays.makespan, 0)
         self.best = self.best - reward
-        return chosen, moves, reward
+        return reward
 
 
 def normalised_returns(rewards: npt.ArrayLike) -> Float:

@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache, partial
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from tbgat.training.allocator import keep_freed_memory
 from tbgat.training.checkpoint import load_state, save_state, write_atomically
 from tbgat.training.config import TrainingConfig
 from tbgat.training.evolution import run_generation
+from tbgat.training.imitation import run_lesson
 from tbgat.training.reinforce import run_batch
 from tbgat.training.validate import validate, validation_sets
 
@@ -84,9 +86,8 @@ class TrainingRun:
     def advance(self, *, threads: int = 1) -> dict[str, Any]:
         """Train on the next batch, validate where it is due, log, save."""
         started = time.monotonic()
-        learner = run_generation if self.config.learner == "evolution" else run_batch
         record: dict[str, Any] = dict(
-            learner(self.policy, self.optimiser, self.config, self.batch, threads=threads)
+            self._learner()(self.policy, self.optimiser, self.config, self.batch, threads=threads)
         )
         self.batch += 1
         record |= {"batch": self.batch, "instances": self.batch * self.config.batch}
@@ -99,6 +100,12 @@ class TrainingRun:
         self._write_log()
         self.save()
         return record
+
+    def _learner(self) -> Callable[..., dict[str, float]]:
+        """What runs a batch."""
+        if self.config.learner == "imitation":
+            return partial(run_lesson, _teacher(self.config.teacher))
+        return run_generation if self.config.learner == "evolution" else run_batch
 
     def save(self) -> None:
         """Replace the state on disk."""
@@ -159,6 +166,12 @@ def _network(config: TrainingConfig) -> TBGAT:
             f"not {config.preset!r}"
         )
     return TBGAT(network, generator=torch.Generator().manual_seed(config.seed))
+
+
+@cache
+def _teacher(name: str) -> TBGAT:
+    """A trained network by its weights, or a preset before training (a rule, if it is one)."""
+    return TBGAT(name) if name in PRESETS else load_weights(name).network
 
 
 def _adam(policy: TBGAT, config: TrainingConfig) -> torch.optim.Adam:

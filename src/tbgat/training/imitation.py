@@ -1,0 +1,128 @@
+"""Imitation: learn from a policy that is better and cheaper, on the states both of them meet.
+
+A lesson is a batch of instances. The teacher first leads every search to a random moment of its
+episode. From there the network scores what it sees, and the loss is the divergence of its choice
+from the teacher's, over all moves of a state: far more is learned from a state than from a reward.
+Half of the searches go on with the network's own moves, so that it learns what to do where its
+mistakes lead (Ross, Gordon and Bagnell, A reduction of imitation learning and structured prediction
+to no-regret online learning, 2011); the others go on with the teacher's.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tbgat import generate
+from tbgat.policy.features import Observation, observe
+from tbgat.policy.moves import choose_moves, log_probabilities
+from tbgat.policy.network import TBGAT
+from tbgat.policy.threads import add_gradients
+from tbgat.training.config import TrainingConfig
+from tbgat.training.reinforce import Episode
+
+__all__ = ["divergence", "run_lesson"]
+
+Int64 = npt.NDArray[np.int64]
+
+# States per backward pass.
+CHUNK = 32
+
+# Moves of the teacher between two states that are learned from, in the searches it leads.
+STRIDE = 5
+
+
+def divergence(scores: Tensor, wanted: Tensor, offsets: npt.NDArray[np.int32]) -> Tensor:
+    """Sum over the states of KL(teacher || network), given the scores of both."""
+    log_pi = log_probabilities(scores, offsets)
+    log_wanted = log_probabilities(wanted, offsets)
+    return (log_wanted.exp() * (log_wanted - log_pi)).sum()
+
+
+def run_lesson(
+    teacher: TBGAT,
+    policy: TBGAT,
+    optimiser: torch.optim.Optimizer,
+    config: TrainingConfig,
+    number: int,
+    *,
+    threads: int = 1,
+) -> dict[str, float]:
+    """One lesson of ``config.window`` updates; it depends on seed, number and weights alone."""
+    rng = np.random.default_rng([config.seed, number])
+    sizes = config.size_of(number)
+    for group in optimiser.param_groups:
+        group["lr"] = config.rate(number)
+    episode = Episode([generate.uniform(*size, rng) for size in sizes], rng, threads=threads)
+    first = episode.best.copy()
+    lead = rng.integers(0, config.steps, len(sizes))
+    for step in range(int(lead.max())):
+        seen, wish = _wish(teacher, episode)
+        _move(episode, seen, choose_moves(wish, seen.move_offsets, rng), lead > step)
+    own = np.arange(len(sizes)) % 2 == 0
+    found = []
+    for _ in range(config.window):
+        seen, wish = _wish(teacher, episode)
+        mine = observe(episode.batch, policy.config.move_features, episode.best)
+        scores, value = _learn(policy, optimiser, mine, wish, config, threads)
+        found.append(value)
+        chosen = [choose_moves(x, seen.move_offsets, rng) for x in (scores, wish)]
+        _move(episode, seen, np.where(own, *chosen), True)
+        for _ in range(STRIDE - 1):
+            seen, wish = _wish(teacher, episode)
+            _move(episode, seen, choose_moves(wish, seen.move_offsets, rng), ~own)
+    return {
+        "divergence": float(np.mean(found)),
+        "gain": float(np.mean(1.0 - episode.best / first)),
+        "lr": config.rate(number),
+    }
+
+
+def _wish(teacher: TBGAT, episode: Episode) -> tuple[Observation, npt.NDArray[np.float32]]:
+    """What the teacher sees of the searches as they stand, and how it scores their moves."""
+    episode.look()
+    seen = observe(episode.batch, teacher.config.move_features, episode.best)
+    with torch.inference_mode():
+        return seen, teacher(seen).numpy()
+
+
+def _move(episode: Episode, seen: Observation, chosen: Int64, who: npt.ArrayLike) -> None:
+    """Make the chosen moves of these searches, and leave the others as they are."""
+    episode.move(seen.move_u, seen.move_v, np.where(who, chosen, -1))
+
+
+def _learn(
+    policy: TBGAT,
+    optimiser: torch.optim.Optimizer,
+    seen: Observation,
+    wish: npt.NDArray[np.float32],
+    config: TrainingConfig,
+    threads: int,
+) -> tuple[npt.NDArray[np.float32], float]:
+    """One update towards the teacher; return the network's scores and the mean divergence."""
+    alive = np.flatnonzero(seen.num_moves)
+    scores = np.zeros_like(wish)
+
+    def loss(some: Int64) -> Tensor:
+        part, at = seen.select(some), _moves_of(seen, some)
+        given = policy(part)
+        scores[at] = given.detach().numpy()
+        return divergence(given, torch.from_numpy(wish[at]), part.move_offsets) / len(alive)
+
+    optimiser.zero_grad(set_to_none=False)
+    parts = [alive[begin : begin + CHUNK] for begin in range(0, len(alive), CHUNK)]
+    value = sum(add_gradients(policy, [partial(loss, part) for part in parts], threads))
+    if config.clip:
+        torch.nn.utils.clip_grad_norm_(policy.parameters(), config.clip)
+    optimiser.step()
+    return scores, value
+
+
+def _moves_of(seen: Observation, states: Int64) -> Int64:
+    """Places of the moves of these states in the flat arrays."""
+    offsets = seen.move_offsets
+    return np.concatenate([np.arange(offsets[b], offsets[b + 1]) for b in states])
