@@ -1,0 +1,72 @@
+"""Imitation: the divergence, that lessons lower it, and that runs repeat."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from tests.training.test_run import assert_same_run
+from torch.nn import functional
+
+from tbgat.errors import TbgatError
+from tbgat.policy.network import TBGAT
+from tbgat.training.config import TrainingConfig
+from tbgat.training.imitation import divergence, run_lesson
+from tbgat.training.run import TrainingRun, train
+
+SMALL = TrainingConfig(
+    learner="imitation",
+    preset="tiny",
+    move_features=("recent",),
+    sizes=((6, 5), (5, 6)),
+    mixed=True,
+    batch=8,
+    instances=48,
+    steps=30,
+    window=4,
+    lr=2e-3,
+    clip=1.0,
+    validate_every=2,
+    validation=4,
+)
+
+
+def test_divergence_is_the_sum_over_states_of_kl():
+    rng = torch.Generator().manual_seed(1)
+    ours, wanted = torch.randn(2, 7, generator=rng)
+    offsets = np.array([0, 3, 3, 7], dtype=np.int32)
+    expected = sum(
+        functional.kl_div(
+            ours[a:b].log_softmax(0), wanted[a:b].log_softmax(0), reduction="sum", log_target=True
+        )
+        for a, b in ((0, 3), (3, 7))
+    )
+    assert torch.allclose(divergence(ours, wanted, offsets), expected)
+    assert divergence(wanted, wanted + 3.0, offsets).abs() < 1e-6
+
+
+def test_lessons_bring_the_network_closer_to_its_teacher():
+    policy = TBGAT(TBGAT("tiny").config.replace(move_features=("recent",)))
+    optimiser = torch.optim.Adam(policy.parameters())
+    config = dataclasses.replace(SMALL, batch=16, window=12, instances=10_000)
+    found = [
+        run_lesson(TBGAT("moves"), policy, optimiser, config, number)["divergence"]
+        for number in range(16)
+    ]
+    assert np.mean(found[-4:]) < 0.8 * np.mean(found[:2])
+
+
+def test_a_resumed_run_ends_like_one_that_never_stopped(tmp_path):
+    train(TrainingRun.start(tmp_path / "whole", SMALL), listen=lambda record: None)
+    part = TrainingRun.start(tmp_path / "part", SMALL)
+    for _ in range(3):
+        part.advance()
+    again = TrainingRun.resume(tmp_path / "part")
+    train(again, listen=lambda record: None)
+    assert_same_run(tmp_path / "whole", tmp_path / "part")
+
+
+def test_an_unknown_teacher_is_said(tmp_path):
+    run = TrainingRun.start(tmp_path / "run", dataclasses.replace(SMALL, teacher="nobody"))
+    with pytest.raises(TbgatError, match="nobody"):
+        run.advance()
