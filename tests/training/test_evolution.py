@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
-from tests.training.test_run import assert_same_run
 
 from tbgat.errors import UsageError
 from tbgat.policy.network import TBGAT
 from tbgat.training.config import TrainingConfig
 from tbgat.training.evolution import centred_ranks, estimate_gradient
 from tbgat.training.run import TrainingRun, train
+from tests.training.test_run import assert_same_run
 
 SMALL = TrainingConfig(
     learner="evolution",

@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from tests.training.test_run import assert_same_run
 from torch.nn import functional
 
 from tbgat.errors import TbgatError
@@ -13,6 +12,7 @@ from tbgat.policy.network import TBGAT
 from tbgat.training.config import TrainingConfig
 from tbgat.training.imitation import divergence, run_lesson
 from tbgat.training.run import TrainingRun, train
+from tests.training.test_run import assert_same_run
 
 SMALL = TrainingConfig(
     learner="imitation",
