@@ -99,7 +99,7 @@ def learned_preference():
 
 def shipped():
     """The weights that come with the package."""
-    network = load_weights(find_weights("tbgat-plus", (10, 10))).network
+    network = load_weights(find_weights("tbgat-graph", (10, 10))).network
     return network.requires_grad_(False)
 
 
