@@ -97,6 +97,7 @@ PRIOR = {"makespan_change": -6.0, "estimate_change": -6.0, "age": -3.0, "recent"
 PRESETS: dict[str, NetworkConfig] = {
     "paper": NetworkConfig(),
     "paper-nolabel": NetworkConfig(move_features=()),
+    "paper-8heads": NetworkConfig(heads=8),
     "small": NetworkConfig(width=32, move_features=_THREE),
     "tiny": NetworkConfig(width=16, move_features=_THREE),
     "plus": NetworkConfig(
