@@ -15,9 +15,7 @@ from tbgat.search.stop import MaxSteps, Patience, Target, stop_when
 from tbgat.search.team import Team
 from tbgat.solvers import make_task
 from tbgat.solvers.n5 import walks
-from tbgat.solvers.tabu import tabu_steps
-
-SETTING = {"setting": (3, 6, 16, 300), "state": (1 << 62, 0, 6, 0, 0, -1), "kept": 5, "memory": 16}
+from tbgat.solvers.tabu import tabu_steps, walk_options
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +23,13 @@ def ta01():
     return tbgat.load("ta01")
 
 
+def tabu_walks(task):
+    return walks(task, tabu_steps, **walk_options(task.instance, (6, 16), 300))
+
+
 def team_of(shop, threads, seed=3):
     task = make_task(shop, "tabu", steps=1, seed=seed, threads=threads)
-    return Team(walks(task, tabu_steps, **SETTING), task.start)
+    return Team(tabu_walks(task), task.start)
 
 
 def found_by(team, chunks, goal=-1):
@@ -165,4 +167,9 @@ def test_ctrl_c_ends_a_whole_batch(ta01):
 
 def test_no_limit_at_all_runs_until_a_criterion_says_so(ta01):
     task = make_task(ta01, "tabu", stop=stop_when() | MaxSteps(10), seed=0, threads=1)
-    assert local_search(task, walks(task, tabu_steps, **SETTING)).steps == 10
+    assert (
+        local_search(
+            task, walks(task, tabu_steps, **walk_options(task.instance, (6, 16), 300))
+        ).steps
+        == 10
+    )

@@ -16,7 +16,11 @@ OPTIMA = {name: library.bounds(name) for name in NAMES}
         ("random", {"steps": 30}),
         ("greedy", {"steps": 30}),
         ("tabu", {"steps": 30}),
+        ("tspr", {"steps": 30}),
+        ("auto", {"steps": 30}),
+        ("auto", {"seconds": 0.05}),
         ("cpsat", {"seconds": 0.02}),
+        ("tbgat", {"steps": 2, "weights": "tbgat-plus"}),
     ],
 )
 def test_all_instances(method, limit):

@@ -9,10 +9,10 @@ from tbgat.errors import UsageError
 from tbgat.search.stop import MaxSteps
 from tbgat.search.task import Task
 from tbgat.solvers import make_task, n5
-from tbgat.solvers.n5 import BEST, STEP, N5Walk, walks
+from tbgat.solvers.n5 import N5Walk, walks
 from tbgat.solvers.random_walk import random_steps
-from tbgat.solvers.tabu import KICKS, TENURE, tabu_steps
-from tests.graph.shops import makespan_of, optimum, solutions, swapped
+from tbgat.solvers.tabu import tabu_steps, walk_options
+from tests.graph.shops import makespan_of, optimum, solutions
 
 METHODS = ("random", "greedy", "tabu")
 
@@ -76,68 +76,6 @@ def test_without_a_bound_the_empty_neighbourhood_is_the_proof():
     assert "no N5 move" in walk.proof
 
 
-def test_tabu_makes_the_best_allowed_move_and_its_incumbents_are_exact():
-    """Moves are ranked by estimates; what is known after a move must be the truth all the same."""
-    improving = aspired = tight = 0
-    for seed, shop in enumerate([tbgat.load("ft06"), tbgat.generate.uniform(8, 5, seed=1)]):
-        task = make_task(shop, "tabu", steps=400, seed=seed)
-        (walk,) = walks(
-            task,
-            tabu_steps,
-            setting=(3, 4, 12, 150),
-            state=(1 << 62, 0, 4, 0, 0, -1),
-            kept=5,
-            memory=12,
-        )
-        g, t = walk._graph, walk._memory
-        made = []
-        for _ in range(400):
-            orders = _orders(g, shop)
-            before, best = int(g.makespan[0]), int(t.state[BEST])
-            at_random = t.state[KICKS] > 0
-            assert walk.advance(1, -1) == 1
-            if g.swaps[0] == 1:
-                made = []  # the first step, or one that began a new round
-            recent = made[-int(t.state[TENURE]) :]
-            v, u = _last_arc(g)
-            made.append((v, u))
-            if at_random or g.swaps[0] == 1:
-                continue
-            rows = range(int(g.move_count[0]))
-            estimate = {(int(g.move_u[k]), int(g.move_v[k])): int(g.move_makespan[k]) for k in rows}
-            truth = {move: makespan_of(shop, swapped(orders, *move)) for move in estimate}
-            for move, value in estimate.items():
-                assert value == truth[move] if value >= before else value <= truth[move] <= before
-            allowed = [
-                c
-                for m, c in estimate.items()
-                if m not in (recent[-3:] if c < before else recent) or c < best
-            ]
-            if allowed:
-                assert estimate[u, v] == min(allowed)
-            assert g.makespan[0] == truth[u, v]
-            assert t.state[BEST] == min(best, truth[u, v])
-            improving += truth[u, v] < before
-            aspired += (u, v) in recent and estimate[u, v] < best
-            tight += estimate[u, v] < truth[u, v]
-        assert t.state[STEP] == 400
-        assert walk.schedule().makespan == walk.best
-    # Each branch above was taken.
-    assert min(improving, aspired, tight) > 0
-
-
-def _orders(g, shop):
-    result = [[] for _ in range(shop.num_machines)]
-    for x in g.order.tolist():
-        result[g.machine[x]].append(x)
-    return result
-
-
-def _last_arc(g):
-    slot = (int(g.swaps[0]) - 1) % g.memory_u.shape[1]
-    return int(g.memory_u[0, slot]), int(g.memory_v[0, slot])
-
-
 def test_options_of_tabu_are_checked():
     shop = tbgat.load("ft06")
     with pytest.raises(UsageError, match="tenure"):
@@ -153,14 +91,7 @@ def test_more_new_bests_in_a_chunk_than_the_log_holds(monkeypatch):
     # All jobs in their order on every machine: a bad start with hundreds of gains after it.
     start = [np.flatnonzero(shop.machines == m).tolist() for m in range(shop.num_machines)]
     task = make_task(shop, "tabu", steps=1, seed=0, initial=start)
-    (walk,) = walks(
-        task,
-        tabu_steps,
-        setting=(3, 6, 16, 5000),
-        state=(1 << 62, 0, 6, 0, 0, -1),
-        kept=5,
-        memory=16,
-    )
+    (walk,) = walks(task, tabu_steps, **walk_options(shop, (6, 16)))
     assert walk.advance(2000, -1) == 2000
     found = walk.improvements()
     assert len(found) > 100

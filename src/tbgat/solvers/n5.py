@@ -56,11 +56,14 @@ class Memory(NamedTuple):
     log: npt.NDArray[np.int64]  # step and makespan of new bests, LOGGED of them
     kept_order: npt.NDArray[np.int32]  # solutions kept, as linear orders
     kept_makespan: npt.NDArray[np.int64]
+    moved: npt.NDArray[np.int32]  # how often an operation was swapped
     path: npt.NDArray[np.int32]  # scratch from here on
     buffer: npt.NDArray[np.int32]
     head: npt.NDArray[np.int64]
     last_on: npt.NDArray[np.int32]  # per machine
     free_from: npt.NDArray[np.int64]  # per machine
+    try_u: npt.NDArray[np.int32]  # moves to try
+    try_v: npt.NDArray[np.int32]
 
 
 @inner_kernel
@@ -168,11 +171,14 @@ class N5Walk:
             log=np.zeros((LOG_SIZE, 2), dtype=np.int64),
             kept_order=np.zeros((kept, n), dtype=np.int32),
             kept_makespan=np.zeros(kept, dtype=np.int64),
+            moved=np.zeros(n, dtype=np.int32),
             path=np.zeros(n, dtype=np.int32),
             buffer=np.zeros(n, dtype=np.int32),
             head=np.zeros(n, dtype=np.int64),
             last_on=np.zeros(instance.num_machines, dtype=np.int32),
             free_from=np.zeros(instance.num_machines, dtype=np.int64),
+            try_u=np.zeros(n, dtype=np.int32),
+            try_v=np.zeros(n, dtype=np.int32),
         )
         self._found: list[tuple[int, int]] = []
         self.proof = ""
