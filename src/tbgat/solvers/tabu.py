@@ -2,13 +2,13 @@
 
 Every step draws one critical path at random, ranks its N5 moves by estimate, and makes the best one
 that does not undo a recent swap, or that promises to beat the best schedule so far (aspiration).
-While gains are recent the best few are first made on trial: that shows their exact makespans and
-how well each can be followed. Heads, tails and makespan are exact after every move, so every
-incumbent is. How long a swap may not be undone changes at random, and is less for a move downhill.
-When the walk runs in a cycle, or has found nothing better for long, it goes back to one of its
-elite solutions, makes some random moves and starts a new round from there. The frame is that of
-Nowicki and Smutnicki, A fast taboo search algorithm for the job shop problem, Management Science 42
-(1996).
+In the opening, slack and frequency count as well, and the best few moves are made on trial before
+one is made for good: that shows their exact makespans and how well each can be followed. Heads,
+tails and makespan are exact after every move, so every incumbent is. How long a swap may not be
+undone changes at random, and is less for a move downhill. When the walk runs in a cycle, or has
+found nothing better for long, it goes back to one of its elite solutions, makes some random moves
+and starts a new round from there. The frame is that of Nowicki and Smutnicki, A fast taboo search
+algorithm for the job shop problem, Management Science 42 (1996).
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -42,8 +42,9 @@ __all__ = ["prepare", "solve", "tabu_steps", "tenure_range", "walk_options"]
 
 TENURE_STEPS = 10
 DEFAULT_PATIENCE = 5000
-# Steps after the last gain of a round in which moves are tried before one is made.
-LOOKING_STEPS = 1500
+# Measured on generated shops: at equal steps the opening is 0.6 % better than the plain rule; in
+# seconds its trials cost more moves than they are worth, so it ends.
+OPENING_STEPS = 5000
 
 
 def prepare() -> None:
@@ -60,7 +61,7 @@ def solve(
     ----------
     tenure
         Fewest and most steps for which a swap may not be undone. A move that promises a shorter
-        makespan than that of now may do so after two fifths of the fewest.
+        makespan than that of now may do so after half the fewest.
     round_steps
         Steps without a better schedule in this round after which a new round starts.
     """
@@ -77,20 +78,20 @@ def solve(
 def tenure_range(instance: Instance) -> tuple[int, int]:
     """Scale the tenure with jobs per machine, as Zhang et al. (2008) do."""
     length = 10 + instance.num_jobs / instance.num_machines
-    return int(1.4 * length), int(2.4 * length) + 1
+    return int(1.1 * length), int(1.8 * length) + 1
 
 
 def walk_options(
     instance: Instance,
     tenure: tuple[int, int],
     round_steps: int = DEFAULT_PATIENCE,
-    looking_steps: int = LOOKING_STEPS,
+    opening_steps: int = OPENING_STEPS,
 ) -> dict[str, Any]:
     """What a walk that :func:`tabu_steps` moves has to remember."""
     low, high = tenure
     unit = max(1, round(float(instance.durations.mean())))
     return {
-        "setting": (2 * low // 5, low, high, round_steps, unit, looking_steps),
+        "setting": (low // 2, low, high, round_steps, unit, opening_steps),
         "state": FIRST_STATE,
         "kept": ELITE_COUNT,
         "memory": high + 2,

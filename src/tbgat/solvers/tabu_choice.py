@@ -11,8 +11,7 @@ from tbgat.graph.swap import swap_adjacent
 from tbgat.solvers.n5 import BEST, STEP
 from tbgat.solvers.tabu_rounds import (
     FAR,
-    LOOKING,
-    ROUND_GAIN,
+    OPENING,
     SHORT,
     TENURE,
     UNIT,
@@ -36,16 +35,22 @@ MAX_LOSS = 2
 def choose_and_move(g, t, count):
     """Make the most promising of ``count`` moves; when all are tabu, one at random.
 
-    While the round is fresh, the best few are made on trial, which shows their exact makespans and
-    where each would lead next. Later, more moves in the same time are worth more than that.
+    In the opening the best few are made on trial, which shows their exact makespans and where
+    each would lead next. In a long run, more moves in the same time are worth more than that.
     """
     chosen = _rank(g, t, count)
     if chosen < 0:
         chosen = random_below(t.random, 0, count)
-    elif t.state[STEP] - t.state[ROUND_GAIN] < t.setting[LOOKING] and _has_rival(t, count, chosen):
+    elif _is_opening(t) and _has_rival(t, count, chosen):
         _try_and_move(g, t, count, chosen)
         return
     make_move(g, t, g.move_u[chosen], g.move_v[chosen])
+
+
+@inner_kernel
+def _is_opening(t):
+    """Whether the search is still young."""
+    return t.state[STEP] < t.setting[OPENING]
 
 
 @inner_kernel
@@ -55,19 +60,24 @@ def _rank(g, t, count):
     The estimate is the longest path through the two operations after the swap. Where that is no
     shorter than the makespan of now, it is the makespan after the move. Where it is shorter, other
     paths may decide; measured, it then ranks the moves better than the exact makespan, in which
-    all moves on one of several critical paths are equal.
+    all moves on one of several critical paths are equal. In the opening, room and habit count too.
     """
     lowest = FAR
     chosen = -1
     ties = 0
+    # With all the room there can be, a move must not rank behind the moves that may be tried.
+    opening = _is_opening(t)
+    spare = (MAX_BEHIND * TENTHS + 2 * MAX_SLACK) * t.setting[UNIT] if opening else 0
     for k in range(count):
         u = g.move_u[k]
         v = g.move_v[k]
         value = swap_estimate(g, u, v)
         g.move_makespan[k] = value
-        score = _score(g, t, u, v, value)
-        if not _is_allowed(g, t, u, v, value):
-            score = FAR
+        score = FAR
+        if TENTHS * value <= lowest + spare and _is_allowed(g, t, u, v, value):
+            score = TENTHS * value
+            if opening:
+                score += _habit(t, u, v) - _room(g, t, u, v)
         t.head[k] = score
         if score < lowest:
             lowest = score
@@ -95,13 +105,12 @@ def _is_allowed(g, t, u, v, value):
 
 
 @inner_kernel
-def _score(g, t, u, v, value):
-    """Rate a move by its estimate, by how much room its jobs leave, and by how often it was made.
+def _room(g, t, u, v):
+    """How long v has waited for the machine, and how long u's job would wait after it, capped.
 
-    The longer v has waited for the machine and the longer u's job would wait after it, the less
-    the swap pushes around.
+    The more of both, the less the swap pushes around.
     """
-    unit = t.setting[UNIT]
+    most = MAX_SLACK * t.setting[UNIT]
     ready = 0
     x = g.job_pred[v]
     if x >= 0:
@@ -110,9 +119,13 @@ def _score(g, t, u, v, value):
     x = g.job_succ[u]
     if x >= 0:
         rest = g.tail[x] + g.duration[x]
-    room = min(g.est[v] - ready, MAX_SLACK * unit) + min(g.tail[u] - rest, MAX_SLACK * unit)
-    habit = int(unit * math.log1p(min(t.moved[u], t.moved[v])))
-    return TENTHS * value - room + habit
+    return min(g.est[v] - ready, most) + min(g.tail[u] - rest, most)
+
+
+@inner_kernel
+def _habit(t, u, v):
+    """Growing with the number of swaps that both operations took part in."""
+    return int(t.setting[UNIT] * math.log1p(min(t.moved[u], t.moved[v])))
 
 
 @inner_kernel

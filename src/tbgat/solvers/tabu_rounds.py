@@ -15,11 +15,10 @@ __all__ = [
     "FIRST_STATE",
     "HIGH",
     "KICKS",
-    "LOOKING",
     "LOW",
+    "OPENING",
     "ORIGIN",
     "PATIENCE",
-    "ROUND_GAIN",
     "SHORT",
     "TENURE",
     "UNIT",
@@ -36,7 +35,7 @@ FAR = 1 << 62
 ROUND_BEST, ROUND_GAIN, TENURE, ELITES, KICKS, ORIGIN = range(OWN, OWN + 6)
 SIGNATURE, ANCHOR, ANCHOR_AGE, ANCHOR_SPAN, RETURNS = range(OWN + 6, OWN + 11)
 # Places in ``Memory.setting``.
-SHORT, LOW, HIGH, PATIENCE, UNIT, LOOKING = range(6)
+SHORT, LOW, HIGH, PATIENCE, UNIT, OPENING = range(6)
 
 ELITE_COUNT = 5
 MIN_KICK = 5
