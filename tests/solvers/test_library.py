@@ -21,6 +21,7 @@ OPTIMA = {name: library.bounds(name) for name in NAMES}
         ("auto", {"seconds": 0.05}),
         ("cpsat", {"seconds": 0.02}),
         ("tbgat", {"steps": 2, "weights": "tbgat-plus"}),
+        ("tbgat", {"steps": 2, "weights": "tbgat-graph"}),
     ],
 )
 def test_all_instances(method, limit):
