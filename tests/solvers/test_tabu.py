@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tbgat
+from tbgat.errors import UsageError
 from tbgat.graph import GraphBatch, random_states
 from tbgat.schedule import Schedule
 from tbgat.solvers import make_task
@@ -229,3 +230,14 @@ def test_a_walk_with_memory_is_not_taken_for_a_cycle():
         walk = walk_on(tbgat.generate.uniform(15, 15, seed=seed), seed, (12, 20), 10**9, 1500)
         assert walk.advance(5000, -1) == 5000
         assert walk._memory.state[ORIGIN] == -1
+
+
+def test_the_opening_is_an_option():
+    shop = tbgat.load("ft10")
+    plain, tried = (
+        tbgat.solve(shop, "tabu", steps=400, seed=3, threads=1, opening=opening)
+        for opening in (0, 400)
+    )
+    assert plain.history != tried.history
+    with pytest.raises(UsageError, match="opening must be 0 or more"):
+        tbgat.solve(shop, "tabu", steps=4, opening=-1)

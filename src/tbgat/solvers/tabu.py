@@ -53,7 +53,10 @@ def prepare() -> None:
 
 
 def solve(
-    task: Task, tenure: tuple[int, int] | None = None, round_steps: int = DEFAULT_PATIENCE
+    task: Task,
+    tenure: tuple[int, int] | None = None,
+    round_steps: int = DEFAULT_PATIENCE,
+    opening: int = OPENING_STEPS,
 ) -> Outcome:
     """Search with a walk per thread, all with different random numbers.
 
@@ -64,13 +67,17 @@ def solve(
         makespan than that of now may do so after half the fewest.
     round_steps
         Steps without a better schedule in this round after which a new round starts.
+    opening
+        Steps at the start that make moves on trial; 0 for the plain rule throughout.
     """
     low, high = tenure_range(task.instance) if tenure is None else tenure
     if not 0 <= low <= high:
         raise UsageError(f"tenure must be two numbers, the smaller first, got {low} and {high}")
     if round_steps < 1:
         raise UsageError(f"round_steps must be 1 or more, got {round_steps}")
-    options = walk_options(task.instance, (low, high), round_steps)
+    if opening < 0:
+        raise UsageError(f"opening must be 0 or more steps, got {opening}")
+    options = walk_options(task.instance, (low, high), round_steps, opening)
     story = f"{task.threads} tabu walk(s) over N5, tenure {low} to {high}."
     return local_search(task, walks(task, tabu_steps, **options), [story])
 
