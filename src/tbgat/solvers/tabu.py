@@ -28,12 +28,11 @@ from tbgat.solvers.tabu_rounds import (
     ELITE_COUNT,
     FIRST_STATE,
     HIGH,
-    KICKS,
     LOW,
     TENURE,
-    make_move,
     new_round,
     note_solution,
+    note_swap,
     round_is_over,
 )
 from tbgat.solvers.warm_up import warm_up
@@ -119,14 +118,11 @@ def tabu_steps(g, t, max_steps, target):
             state[TENURE] = t.setting[LOW] + random_below(t.random, 0, span)
         count = n5_pairs(g, 0, t.random, t.path)
         if count > 0:
-            if state[KICKS] > 0:
-                k = random_below(t.random, 0, count)
-                make_move(g, t, g.move_u[k], g.move_v[k])
-            else:
-                choose_and_move(g, t, count)
+            choose_and_move(g, t, count)
         elif one_machine_or_one_job(g, 0) or not shake(g, t):
             return made, PROVED
         state[STEP] += 1
+        note_swap(g, t)
         note_solution(g, t)
         if g.makespan[0] < state[BEST]:
             record(g, t)

@@ -9,15 +9,7 @@ from tbgat.graph.compiled import inner_kernel, random_below
 from tbgat.graph.critical import n5_pairs, swap_estimate
 from tbgat.graph.swap import swap_adjacent
 from tbgat.solvers.n5 import BEST, STEP
-from tbgat.solvers.tabu_rounds import (
-    FAR,
-    OPENING,
-    SHORT,
-    TENURE,
-    UNIT,
-    make_move,
-    note_move,
-)
+from tbgat.solvers.tabu_rounds import FAR, KICKS, OPENING, SHORT, TENURE, UNIT
 
 __all__ = ["choose_and_move"]
 
@@ -37,24 +29,22 @@ def choose_and_move(g, t, count):
 
     In the opening the best few are made on trial, which shows their exact makespans and where
     each would lead next. In a long run, more moves in the same time are worth more than that.
+    The first moves of a new round are random.
     """
-    chosen = _rank(g, t, count)
+    chosen = -1
+    tries = 1
+    opening = t.state[STEP] < t.setting[OPENING]
+    if t.state[KICKS] == 0:
+        chosen = _rank(g, t, count, opening)
+        if chosen >= 0 and opening and _has_rival(t, count, chosen):
+            tries = TRIES
     if chosen < 0:
         chosen = random_below(t.random, 0, count)
-    elif _is_opening(t) and _has_rival(t, count, chosen):
-        _try_and_move(g, t, count, chosen)
-        return
-    make_move(g, t, g.move_u[chosen], g.move_v[chosen])
+    _try_and_move(g, t, count, chosen, tries)
 
 
 @inner_kernel
-def _is_opening(t):
-    """Whether the search is still young."""
-    return t.state[STEP] < t.setting[OPENING]
-
-
-@inner_kernel
-def _rank(g, t, count):
+def _rank(g, t, count, opening):
     """Score every move into ``t.head``, tabu ones as far off; return the best, or -1.
 
     The estimate is the longest path through the two operations after the swap. Where that is no
@@ -66,7 +56,6 @@ def _rank(g, t, count):
     chosen = -1
     ties = 0
     # With all the room there can be, a move must not rank behind the moves that may be tried.
-    opening = _is_opening(t)
     spare = (MAX_BEHIND * TENTHS + 2 * MAX_SLACK) * t.setting[UNIT] if opening else 0
     for k in range(count):
         u = g.move_u[k]
@@ -77,7 +66,7 @@ def _rank(g, t, count):
         if TENTHS * value <= lowest + spare and _is_allowed(g, t, u, v, value):
             score = TENTHS * value
             if opening:
-                score += _habit(t, u, v) - _room(g, t, u, v)
+                score -= _preference(g, t, u, v)
         t.head[k] = score
         if score < lowest:
             lowest = score
@@ -105,12 +94,14 @@ def _is_allowed(g, t, u, v, value):
 
 
 @inner_kernel
-def _room(g, t, u, v):
-    """How long v has waited for the machine, and how long u's job would wait after it, capped.
+def _preference(g, t, u, v):
+    """Return the room that a swap has, less the habit of making it.
 
-    The more of both, the less the swap pushes around.
+    Room is how long v has waited for the machine and how long u's job would wait after it, both
+    capped: the more, the less the swap pushes around. Habit grows with the number of swaps that
+    both operations took part in.
     """
-    most = MAX_SLACK * t.setting[UNIT]
+    unit = t.setting[UNIT]
     ready = 0
     x = g.job_pred[v]
     if x >= 0:
@@ -119,13 +110,8 @@ def _room(g, t, u, v):
     x = g.job_succ[u]
     if x >= 0:
         rest = g.tail[x] + g.duration[x]
-    return min(g.est[v] - ready, most) + min(g.tail[u] - rest, most)
-
-
-@inner_kernel
-def _habit(t, u, v):
-    """Growing with the number of swaps that both operations took part in."""
-    return int(t.setting[UNIT] * math.log1p(min(t.moved[u], t.moved[v])))
+    room = min(g.est[v] - ready, MAX_SLACK * unit) + min(g.tail[u] - rest, MAX_SLACK * unit)
+    return room - int(unit * math.log1p(min(t.moved[u], t.moved[v])))
 
 
 @inner_kernel
@@ -139,11 +125,13 @@ def _has_rival(t, count, chosen):
 
 
 @inner_kernel
-def _try_and_move(g, t, count, first):
+def _try_and_move(g, t, count, first, tries):
     """Make the best moves on trial, and for good the one with the best sum of score and future.
 
-    A trial that is a new best is for good at once.
+    A trial that is a new best is for good at once, and so is the only one. There is one call of
+    each large function, since every call is compiled anew.
     """
+    alone = tries == 1
     limit = t.head[first] + MAX_BEHIND * TENTHS * t.setting[UNIT]
     for k in range(count):
         t.try_u[k] = g.move_u[k]
@@ -152,27 +140,24 @@ def _try_and_move(g, t, count, first):
     chosen = -1
     standing = -1
     k = first
-    for _ in range(TRIES):
+    while k != standing:
         if standing >= 0:
-            k = _first_below(t, count, limit)
-            if k < 0:
-                break
-            _take_back(g, t, standing)
+            # The ring of swaps has two places more than the longest tenure needs.
+            swap_adjacent(g, 0, t.try_v[standing], t.try_u[standing], t.buffer)
+            g.swaps[0] -= 2
         swap_adjacent(g, 0, t.try_u[k], t.try_v[k], t.buffer)
         standing = k
-        if g.makespan[0] < t.state[BEST]:
-            chosen = k
+        if alone or k == chosen or g.makespan[0] < t.state[BEST]:
             break
         total = t.head[k] + TENTHS * _next_estimate(g, t)
         t.head[k] = FAR
         if total < lowest:
             lowest = total
             chosen = k
-    if chosen == standing:
-        note_move(t, t.try_u[chosen], t.try_v[chosen])
-    else:
-        _take_back(g, t, standing)
-        make_move(g, t, t.try_u[chosen], t.try_v[chosen])
+        tries -= 1
+        k = _first_below(t, count, limit) if tries > 0 else -1
+        if k < 0:
+            k = chosen
 
 
 @inner_kernel
@@ -184,13 +169,6 @@ def _first_below(t, count, limit):
             limit = t.head[k] - 1
             chosen = k
     return chosen
-
-
-@inner_kernel
-def _take_back(g, t, k):
-    """Undo the move on trial; the ring of swaps has two places more than the longest tenure."""
-    swap_adjacent(g, 0, t.try_v[k], t.try_u[k], t.buffer)
-    g.swaps[0] -= 2
 
 
 @inner_kernel

@@ -6,7 +6,6 @@
 import numba
 
 from tbgat.graph.compiled import inner_kernel, random_below
-from tbgat.graph.swap import swap_adjacent
 from tbgat.solvers.n5 import OWN, STEP, load_order
 
 __all__ = [
@@ -22,9 +21,9 @@ __all__ = [
     "SHORT",
     "TENURE",
     "UNIT",
-    "make_move",
     "new_round",
     "note_solution",
+    "note_swap",
     "round_is_over",
 ]
 
@@ -57,19 +56,15 @@ def _hash_of_pair(u, v):
 
 
 @inner_kernel
-def make_move(g, t, u, v):
-    """Swap u and v, and count that for both."""
-    swap_adjacent(g, 0, u, v, t.buffer)
-    note_move(t, u, v)
-
-
-@inner_kernel
-def note_move(t, u, v):
-    """Count a swap that was made.
+def note_swap(g, t):
+    """Count the latest swap.
 
     A solution is the set of pairs that run in another order than at the start of the round, and a
     swap changes one of them, so that equal solutions have equal signatures.
     """
+    slot = (g.swaps[0] - 1) % g.memory_u.shape[1]
+    u = g.memory_u[0, slot]
+    v = g.memory_v[0, slot]
     t.moved[u] += 1
     t.moved[v] += 1
     t.state[SIGNATURE] ^= _hash_of_pair(u, v)
