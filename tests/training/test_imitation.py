@@ -51,9 +51,10 @@ def test_lessons_bring_the_network_closer_to_its_teacher():
     config = dataclasses.replace(SMALL, batch=16, window=12, instances=10_000)
     found = [
         run_lesson(TBGAT("moves"), policy, optimiser, config, number)["divergence"]
-        for number in range(16)
+        for number in range(24)
     ]
-    assert np.mean(found[-4:]) < 0.8 * np.mean(found[:2])
+    # Lessons differ in difficulty by a tenth or so: many late ones against the first.
+    assert np.mean(found[-8:]) < 0.9 * np.mean(found[:2])
 
 
 def test_a_resumed_run_ends_like_one_that_never_stopped(tmp_path):
@@ -66,7 +67,7 @@ def test_a_resumed_run_ends_like_one_that_never_stopped(tmp_path):
     assert_same_run(tmp_path / "whole", tmp_path / "part")
 
 
-def test_an_unknown_teacher_is_said(tmp_path):
-    run = TrainingRun.start(tmp_path / "run", dataclasses.replace(SMALL, teacher="nobody"))
+def test_an_unknown_teacher_is_said_and_leaves_nothing_behind(tmp_path):
     with pytest.raises(TbgatError, match="nobody"):
-        run.advance()
+        TrainingRun.start(tmp_path / "run", dataclasses.replace(SMALL, teacher="nobody"))
+    assert not (tmp_path / "run").exists()

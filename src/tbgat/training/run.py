@@ -55,6 +55,8 @@ class TrainingRun:
         """Begin in an empty folder, from random weights or from ``init`` (a name or a file)."""
         if (folder / "state.safetensors").exists():
             raise UsageError(f"{folder} holds a training run already: go on with --resume")
+        if config.learner == "imitation":
+            _teacher(config.teacher)  # an unknown one must not leave a folder behind
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
