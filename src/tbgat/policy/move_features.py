@@ -13,7 +13,7 @@ import math
 from tbgat.graph.compiled import inner_kernel, lean_kernel
 from tbgat.graph.critical import swap_estimate
 
-__all__ = ["EXACT_FEATURES", "MOVE_FEATURES", "describe_move", "fill_columns"]
+__all__ = ["EXACT_FEATURES", "MOVE_FEATURES", "describe_move", "fill_columns", "is_tabu"]
 
 MOVE_FEATURES: dict[str, str] = {
     "recent": "1 if a swap within the memory made the arc that this move would reverse",
@@ -43,6 +43,8 @@ MOVE_FEATURES: dict[str, str] = {
     "duration_v": "duration of v",
     "when": "where in the schedule the pair stands: start of v by makespan",
     "seen": "how many remembered steps had that path's length as makespan: a quarter each, up to 1",
+    "tabu": "1 if a tabu search would forbid the move: it undoes a recent swap for no new best",
+    "room": "slack_before and slack_after, each up to 1.5",
 }
 """Inputs of the score of a move. New ones go to the end: their places are their codes."""
 
@@ -55,12 +57,16 @@ EXACT_FEATURES = ("makespan_change", "makespan_to_best")
     _ESTIMATE_CHANGE, _ESTIMATE_TO_BEST, _IMPROVES, _BEATS_BEST, _AGE_DECAY, _MOVED_U, _MOVED_V,
     _MOVED_LONG, _MOVES_MADE, _CROWDING, _FIRST, _LAST, _STAGNATION, _ABOVE_BEST, _CHOICES,
     _BLOCK_FRONT, _BLOCK_BACK, _DURATION_U, _DURATION_V, _WHEN, _SEEN,
+    _TABU, _ROOM,
 ) = range(len(MOVE_FEATURES))  # fmt: skip
 
 AGE_STEPS = 8.0
 MOVED_STEPS = 15.0
 LONG_STEPS = 100.0
 FURTHEST = 2.0
+MAX_ROOM = 1.5
+# Of the tabu list: steps between two lengths, and the length for a move downhill.
+TENURE_STEPS = 10
 
 
 @inner_kernel
@@ -82,6 +88,36 @@ def _count(values, length, wanted):
         if values[i] == wanted:
             hits += 1
     return hits
+
+
+@inner_kernel
+def _room(g, u, v, unit):
+    """How long v has waited for its machine, and u's job will wait after it; both capped."""
+    y = g.job_pred[v]
+    ready = g.est[y] + g.duration[y] if y >= 0 else 0
+    y = g.job_succ[u]
+    rest = g.tail[y] + g.duration[y] if y >= 0 else 0
+    return min(MAX_ROOM, (g.est[v] - ready) * unit) + min(MAX_ROOM, (g.tail[u] - rest) * unit)
+
+
+@inner_kernel
+def is_tabu(g, b, age, estimate, best):
+    """Whether a move undoes a swap of ``age`` steps ago (0: none) too soon, and for no new best.
+
+    How soon is too soon grows with jobs per machine (as in Zhang et al. 2008), changes every ten
+    steps as if at random, and is less for a move downhill.
+    """
+    if age == 0 or estimate < best:
+        return False
+    jobs = g.job_start[b + 1] - g.job_start[b]
+    length = 10.0 + jobs * jobs / (g.offset[b + 1] - g.offset[b])
+    low = int(1.1 * length)
+    if estimate < g.makespan[b]:
+        return age <= low // 2
+    span = int(1.8 * length) + 2 - low
+    # A linear congruence is random enough for this, and every reader of a state can repeat it.
+    drawn = ((g.swaps[b] // TENURE_STEPS + 1) * 1103515245 + 12345) >> 16 & 0x7FFF
+    return age <= low + drawn % span
 
 
 @inner_kernel
@@ -172,6 +208,10 @@ def describe_move(g, b, k, best, unit, codes, x):
         elif code == _SEEN:
             length = min(swaps, g.memory_makespan.shape[1])
             value = min(1.0, 0.25 * _count(g.memory_makespan[b], length, estimate))
+        elif code == _TABU:
+            value = 1.0 if is_tabu(g, b, age, estimate, best) else 0.0
+        elif code == _ROOM:
+            value = _room(g, u, v, unit)
         x[i] = value
 
 

@@ -23,14 +23,23 @@ from tbgat.graph.critical import (
     n5_pairs,
     one_machine_or_one_job,
     steps_since_made,
+    swap_estimate,
 )
 from tbgat.graph.state import GraphBatch
 from tbgat.graph.swap import restart, swap_adjacent
 from tbgat.policy.features import MOVE_UNIT, feature_codes, training_scale
 from tbgat.policy.move_features import EXACT_FEATURES, describe_move
 from tbgat.policy.network import TBGAT, NetworkConfig
+from tbgat.policy.trials import (
+    TRIAL_FEATURES,
+    Saved,
+    describe_trial,
+    note_pair,
+    save,
+    take_back,
+)
 
-__all__ = ["MoveScorer", "choose_move", "flat_weights", "put_weights", "search_all"]
+__all__ = ["MoveScorer", "flat_weights", "make_move", "put_weights", "search_all"]
 
 Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
@@ -49,18 +58,36 @@ class MoveScorer(NamedTuple):
     codes: Int64  # F
     units: int
     exact: bool  # whether a feature needs the exact makespan after a move
-    x: Float32  # scratch: F
-    scores: npt.NDArray[np.float64]  # scratch: one per move
+    sharpness: float
+    tries: int
+    trial_codes: Int64
+    x: Float32  # scratch from here on: F
+    trial_x: Float32  # one per trial feature
+    scores: npt.NDArray[np.float64]  # one per move
+    try_score: npt.NDArray[np.float64]  # moves to try
+    try_u: npt.NDArray[np.int32]
+    try_v: npt.NDArray[np.int32]
+    saved: Saved
 
     @classmethod
     def of(cls, config: NetworkConfig, operations: int) -> MoveScorer:
         """Lay out for solutions of at most so many operations."""
+        places = {name: place for place, name in enumerate(TRIAL_FEATURES)}
+        trial_codes = [places[name] for name in config.trial_features]
         return cls(
             codes=feature_codes(config.move_features),
             units=config.shortcut_units,
             exact=any(name in EXACT_FEATURES for name in config.move_features),
+            sharpness=config.sharpness,
+            tries=config.tries,
+            trial_codes=np.array(trial_codes, dtype=np.int64),
             x=np.zeros(len(config.move_features), dtype=np.float32),
+            trial_x=np.zeros(len(trial_codes), dtype=np.float32),
             scores=np.zeros(operations),
+            try_score=np.zeros(operations),
+            try_u=np.zeros(operations, dtype=np.int32),
+            try_v=np.zeros(operations, dtype=np.int32),
+            saved=Saved.of(operations),
         )
 
 
@@ -83,22 +110,29 @@ def put_weights(network: TBGAT, flat: npt.NDArray[np.floating], gradient: bool =
 
 
 def _parameters(network: TBGAT) -> list[torch.Tensor]:
-    if not network.config.shortcut_units:
-        return [network.shortcut]
-    inner = network.shortcut_inner
-    return [network.shortcut, inner.weight, inner.bias, network.shortcut_outer]
+    found: list[torch.Tensor] = [network.shortcut]
+    units = network.config.shortcut_units
+    if units:
+        inner = network.shortcut_inner
+        found += [inner.weight, inner.bias, network.shortcut_outer]
+    if network.config.tries > 1:
+        found.append(network.trial)
+        if units:
+            inner = network.trial_inner
+            found += [inner.weight, inner.bias, network.trial_outer]
+    return found
 
 
 @float_kernel
-def _score(weights, units, x):
-    """The linear map and the hidden units."""
+def _score(weights, first, units, x):
+    """The linear map and the hidden units whose weights start at ``first``."""
     count = len(x)
     total = _ZERO
     for i in range(count):
-        total += weights[i] * x[i]
-    bias = count + units * count
+        total += weights[first + i] * x[i]
+    bias = first + count + units * count
     for h in range(units):
-        row = count + h * count
+        row = first + count + h * count
         z = _ZERO
         for i in range(count):
             z += weights[row + i] * x[i]
@@ -108,14 +142,14 @@ def _score(weights, units, x):
 
 
 @inner_kernel
-def _draw(random, b, scores, count):
-    """Draw a place from the softmax of the scores."""
+def _draw(random, b, scores, count, sharpness):
+    """Draw a place from the softmax of the scores times the sharpness."""
     top = scores[0]
     for k in range(1, count):
         top = max(top, scores[k])
     total = 0.0
     for k in range(count):
-        scores[k] = math.exp(scores[k] - top)
+        scores[k] = math.exp(sharpness * (scores[k] - top))
         total += scores[k]
     rest = (next_random(random, b) >> np.uint64(11)) * _TO_UNIT * total
     for k in range(count):
@@ -127,13 +161,61 @@ def _draw(random, b, scores, count):
 
 
 @inner_kernel
-def choose_move(g, b, random, path, head, scorer, weights, best, unit, greedy):
-    """Choose one of the N5 moves of a random critical path: its place in ``g.move_*``, -1 if none.
+def _score_moves(g, b, random, path, head, scorer, weights, best, unit):
+    """List the N5 moves of a random critical path, score them, return their number."""
+    count = n5_pairs(g, b, random, path)
+    lo = g.offset[b]
+    for k in range(count):
+        u = g.move_u[lo + k]
+        v = g.move_v[lo + k]
+        g.move_age[lo + k] = steps_since_made(g, b, u, v)
+        if scorer.exact:
+            g.move_makespan[lo + k] = makespan_after_swap(g, b, g.offset[b + 1], u, v, head)
+        else:
+            g.move_makespan[lo + k] = swap_estimate(g, u, v)
+        describe_move(g, b, lo + k, best, unit, scorer.codes, scorer.x)
+        scorer.scores[k] = _score(weights, 0, scorer.units, scorer.x)
+    return count
+
+
+@inner_kernel
+def _highest(scores, count):
+    """The place of the highest score, the first of equals."""
+    top = 0
+    for k in range(1, count):
+        if scores[k] > scores[top]:
+            top = k
+    return top
+
+
+@inner_kernel
+def _collect(g, b, random, scorer, count, greedy):
+    """Note the moves to try with their scores and, unless greedy, the noise of a draw.
+
+    The highest sum of a score and its Gumbel noise is a draw from the softmax of the scores.
+    """
+    lo = g.offset[b]
+    for k in range(count):
+        scorer.try_u[k] = g.move_u[lo + k]
+        scorer.try_v[k] = g.move_v[lo + k]
+        scorer.try_score[k] = scorer.scores[k]
+        if not greedy:
+            uniform = ((next_random(random, b) >> np.uint64(11)) + 0.5) * _TO_UNIT
+            scorer.try_score[k] -= math.log(-math.log(uniform)) / scorer.sharpness
+
+
+@inner_kernel
+def make_move(g, b, random, path, head, buffer, scorer, weights, best, unit, greedy):
+    """Make one of the N5 moves of a random critical path; False if there is none.
+
+    With tries, the moves of the highest scores are made on trial. A trial that is a new best is for
+    good at once; else the one with the highest sum of its scores before and after. There is one
+    call of each large function, since every call is compiled anew.
 
     Parameters
     ----------
-    path, head
-        Scratch: path of the solution's operations; head of the batch's.
+    path, head, buffer
+        Scratch: path of the solution's operations; the others of the batch's.
     weights
         Of the scorer.
     best
@@ -143,22 +225,50 @@ def choose_move(g, b, random, path, head, scorer, weights, best, unit, greedy):
     greedy
         Take the highest score, the first of equals.
     """
-    count = n5_pairs(g, b, random, path)
-    if count == 0:
-        return -1
-    lo = g.offset[b]
-    top = 0
-    for k in range(count):
-        u = g.move_u[lo + k]
-        v = g.move_v[lo + k]
-        g.move_age[lo + k] = steps_since_made(g, b, u, v)
-        if scorer.exact:
-            g.move_makespan[lo + k] = makespan_after_swap(g, b, g.offset[b + 1], u, v, head)
-        describe_move(g, b, lo + k, best, unit, scorer.codes, scorer.x)
-        scorer.scores[k] = _score(weights, scorer.units, scorer.x)
-        if scorer.scores[k] > scorer.scores[top]:
-            top = k
-    return lo + (top if greedy else _draw(random, b, scorer.scores, count))
+    before = g.makespan[b]
+    tried = 0
+    tries = 1
+    moves = 0
+    chosen = -1
+    highest = -np.inf
+    k = -1
+    while True:
+        count = _score_moves(g, b, random, path, head, scorer, weights, best, unit)
+        if k < 0:
+            if count == 0:
+                return False
+            moves = count
+            tries = min(count, scorer.tries)
+            if tries > 1:
+                _collect(g, b, random, scorer, count, greedy)
+                save(g, b, scorer.saved)
+                k = _highest(scorer.try_score, count)
+            else:
+                chosen = _highest(scorer.scores, count)
+                if not greedy:
+                    chosen = _draw(random, b, scorer.scores, count, scorer.sharpness)
+                k = chosen
+                scorer.try_u[k] = g.move_u[g.offset[b] + k]
+                scorer.try_v[k] = g.move_v[g.offset[b] + k]
+        else:
+            describe_trial(
+                g, b, before, best, unit, scorer.scores, scorer.trial_codes, scorer.trial_x
+            )
+            first = len(scorer.x) * (1 + scorer.units) + 2 * scorer.units
+            total = scorer.try_score[k] + _score(weights, first, scorer.units, scorer.trial_x)
+            scorer.try_score[k] = -np.inf
+            if total > highest:
+                highest = total
+                chosen = k
+            take_back(g, b, scorer.try_u[k], scorer.try_v[k], scorer.saved)
+            tried += 1
+            k = _highest(scorer.try_score, moves) if tried < tries else chosen
+        u = scorer.try_u[k]
+        v = scorer.try_v[k]
+        note_pair(g, b, u, v, scorer.saved)
+        swap_adjacent(g, b, u, v, buffer)
+        if k == chosen or g.makespan[b] < best:
+            return True
 
 
 @lean_kernel
@@ -172,13 +282,12 @@ def _search_all(
             random[b] = starts[b]
             mark = 0
             for step in range(1, marks[-1] + 1):
-                k = choose_move(
-                    g, b, random, path, head, scorer, weights[row], g.lowest[b], unit[b], False
-                )
-                if k < 0 and one_machine_or_one_job(g, b):
+                moved = make_move(
+                    g, b, random, path, head, buffer, scorer, weights[row], g.lowest[b], unit[b],
+                    False,
+                )  # fmt: skip
+                if not moved and one_machine_or_one_job(g, b):
                     break
-                if k >= 0:
-                    swap_adjacent(g, b, g.move_u[k], g.move_v[k], buffer)
                 if step == marks[mark]:
                     found[row, b, mark] = g.lowest[b]
                     mark += 1

@@ -19,6 +19,7 @@ from tbgat.policy.differentiable import embed_moves_and_graphs
 from tbgat.policy.features import Observation, check_move_features
 from tbgat.policy.move_features import EXACT_FEATURES, MOVE_FEATURES
 from tbgat.policy.structure import Structure
+from tbgat.policy.trials import TRIAL_FEATURES
 
 __all__ = ["PRESETS", "PRIOR", "TBGAT", "NetworkConfig"]
 
@@ -46,6 +47,14 @@ class NetworkConfig:
         soft tabu search (:data:`PRIOR`), which the rest of the network then learns to correct.
     shortcut_units
         Units of one hidden layer (softsign) in the shortcut, beside its linear map.
+    sharpness
+        Factor of the shortcut's scores: the larger, the closer a draw is to the highest score.
+    tries
+        Moves that the compiled walk of a network without layers makes on trial before it decides;
+        with 0 or 1 it decides by the scores alone.
+    trial_features
+        What it then looks at, see :data:`~tbgat.policy.trials.TRIAL_FEATURES`. Their score, a map
+        of the same form as the shortcut, adds to that of the move.
     """
 
     heads: int = 4
@@ -55,6 +64,9 @@ class NetworkConfig:
     move_features: tuple[str, ...] = ("recent",)
     shortcut: bool = False
     shortcut_units: int = 0
+    sharpness: float = 1.0
+    tries: int = 0
+    trial_features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if min(self.heads, self.width, *self.hidden, 1) < 1 or self.width < 2:
@@ -63,6 +75,14 @@ class NetworkConfig:
             raise UsageError(f"network sizes must not be negative, got {self}")
         if not self.shortcut and (self.layers == 0 or self.shortcut_units):
             raise UsageError("a network without layers or with shortcut units needs the shortcut")
+        if self.layers and (self.tries or self.trial_features):
+            raise UsageError("only a network without layers makes moves on trial")
+        if (self.tries > 1) != bool(self.trial_features):
+            raise UsageError("tries of two or more and trial features come together")
+        for name in self.trial_features:
+            if name not in TRIAL_FEATURES:
+                known = ", ".join(TRIAL_FEATURES)
+                raise UsageError(f"unknown trial feature {name!r}; known are {known}")
         object.__setattr__(self, "move_features", check_move_features(self.move_features))
         default = (4 * self.width, 2 * self.width, self.width, self.width // 2)
         hidden = (tuple(self.hidden) or default) if self.layers else ()
@@ -91,8 +111,16 @@ class NetworkConfig:
 
 _THREE = ("recent", "makespan_change", "makespan_to_best")
 
+_LATER = ("tabu", "room")
+
 PRIOR = {"makespan_change": -6.0, "estimate_change": -6.0, "age": -3.0, "recent": -2.0}
 """What the shortcut starts with: prefer short makespans, avoid what undoes a recent swap."""
+
+TRIAL_PRIOR = {"tabu": -5.0, "estimate_change": -1.0, "room": 0.1, "moves_made": -1.0 / 6.0}
+"""The same of a network that makes moves on trial: the opening of the method ``tabu``."""
+
+NEXT_PRIOR = {"next_change": -1.0}
+"""What the score of a trial starts with: prefer what can be followed well."""
 
 PRESETS: dict[str, NetworkConfig] = {
     "paper": NetworkConfig(),
@@ -105,11 +133,25 @@ PRESETS: dict[str, NetworkConfig] = {
     ),
     "moves": NetworkConfig(
         layers=0,
-        move_features=tuple(name for name in MOVE_FEATURES if name not in EXACT_FEATURES),
+        move_features=tuple(
+            name for name in MOVE_FEATURES if name not in (*EXACT_FEATURES, *_LATER)
+        ),
         shortcut=True,
         shortcut_units=8,
     ),
-}
+    "trials": NetworkConfig(
+        layers=0,
+        move_features=(
+            "tabu", "estimate_change", "estimate_to_best", "improves", "beats_best", "room",
+            "moves_made", "crowding", "age", "age_decay", "moved_u", "moved_v", "moved_long",
+            "first", "last", "block_front", "block_back", "seen",
+        ),
+        shortcut=True,
+        sharpness=40.0,
+        tries=3,
+        trial_features=tuple(TRIAL_FEATURES),
+    ),
+}  # fmt: skip
 """Named sizes. ``moves`` sees no graph, only features of the moves.
 
 ``paper`` has the recency label, as the runs behind the paper's figures had."""
@@ -148,11 +190,18 @@ class TBGAT(nn.Module):
             _linear(a, b, generator) for a, b in itertools.pairwise(widths)
         )
         if config.shortcut:
-            prior = [PRIOR.get(name, 0.0) for name in config.move_features]
+            known = TRIAL_PRIOR if config.tries > 1 else PRIOR
+            prior = [known.get(name, 0.0) for name in config.move_features]
             self.shortcut = nn.Parameter(torch.tensor(prior))
         if config.shortcut_units:
             self.shortcut_inner = _linear(features, config.shortcut_units, generator)
             self.shortcut_outer = nn.Parameter(torch.zeros(config.shortcut_units))
+        if config.tries > 1:
+            prior = [NEXT_PRIOR.get(name, 0.0) for name in config.trial_features]
+            self.trial = nn.Parameter(torch.tensor(prior))
+            if config.shortcut_units:
+                self.trial_inner = _linear(len(prior), config.shortcut_units, generator)
+                self.trial_outer = nn.Parameter(torch.zeros(config.shortcut_units))
 
     @property
     def layers(self) -> list[GraphAttention]:
@@ -246,7 +295,7 @@ class TBGAT(nn.Module):
             scores = (
                 scores + functional.softsign(self.shortcut_inner(features)) @ self.shortcut_outer
             )
-        return scores
+        return self.config.sharpness * scores
 
     def _tensor(self, array: Any) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)

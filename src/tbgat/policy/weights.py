@@ -193,6 +193,13 @@ def _shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
         shapes["shortcut_inner.weight"] = (config.shortcut_units, features)
         shapes["shortcut_inner.bias"] = (config.shortcut_units,)
         shapes["shortcut_outer"] = (config.shortcut_units,)
+    if config.tries > 1:
+        trial = len(config.trial_features)
+        shapes["trial"] = (trial,)
+        if config.shortcut_units:
+            shapes["trial_inner.weight"] = (config.shortcut_units, trial)
+            shapes["trial_inner.bias"] = (config.shortcut_units,)
+            shapes["trial_outer"] = (config.shortcut_units,)
     return shapes
 
 

@@ -20,9 +20,8 @@ from tbgat.graph.arrays import Arrays
 from tbgat.graph.compiled import lean_kernel
 from tbgat.graph.critical import one_machine_or_one_job
 from tbgat.graph.state import DEFAULT_MEMORY
-from tbgat.graph.swap import swap_adjacent
 from tbgat.policy.features import MOVE_UNIT, training_scale
-from tbgat.policy.move_walk import MoveScorer, choose_move, flat_weights
+from tbgat.policy.move_walk import MoveScorer, flat_weights, make_move
 from tbgat.policy.network import TBGAT
 from tbgat.search.local_search import local_search
 from tbgat.search.task import Outcome, Task
@@ -37,12 +36,10 @@ def learned_steps(g, t, scorer, weights, unit, greedy, max_steps, target):
     for made in range(max_steps):
         if must_pause(t, target):
             return made, DONE
-        k = choose_move(
-            g, 0, t.random, t.path, t.head, scorer, weights, t.state[BEST], unit, greedy
+        moved = make_move(
+            g, 0, t.random, t.path, t.head, t.buffer, scorer, weights, t.state[BEST], unit, greedy
         )
-        if k >= 0:
-            swap_adjacent(g, 0, g.move_u[k], g.move_v[k], t.buffer)
-        elif one_machine_or_one_job(g, 0) or not shake(g, t):
+        if not moved and (one_machine_or_one_job(g, 0) or not shake(g, t)):
             return made, PROVED
         t.state[STEP] += 1
         if g.makespan[0] < t.state[BEST]:
