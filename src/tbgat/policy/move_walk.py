@@ -25,7 +25,7 @@ from tbgat.graph.critical import (
     steps_since_made,
     swap_estimate,
 )
-from tbgat.graph.state import GraphBatch
+from tbgat.graph.state import DEFAULT_MEMORY, GraphBatch
 from tbgat.graph.swap import restart, swap_adjacent
 from tbgat.policy.features import MOVE_UNIT, feature_codes, training_scale
 from tbgat.policy.move_features import EXACT_FEATURES, describe_move
@@ -34,7 +34,6 @@ from tbgat.policy.trials import (
     TRIAL_FEATURES,
     Saved,
     describe_trial,
-    note_pair,
     save,
     take_back,
 )
@@ -60,6 +59,8 @@ class MoveScorer(NamedTuple):
     exact: bool  # whether a feature needs the exact makespan after a move
     sharpness: float
     tries: int
+    look_ahead: int
+    trial_steps: int
     trial_codes: Int64
     x: Float32  # scratch from here on: F
     trial_x: Float32  # one per trial feature
@@ -70,8 +71,8 @@ class MoveScorer(NamedTuple):
     saved: Saved
 
     @classmethod
-    def of(cls, config: NetworkConfig, operations: int) -> MoveScorer:
-        """Lay out for solutions of at most so many operations."""
+    def of(cls, config: NetworkConfig, operations: int, memory: int = DEFAULT_MEMORY) -> MoveScorer:
+        """Lay out for solutions of at most so many operations and remembered swaps."""
         places = {name: place for place, name in enumerate(TRIAL_FEATURES)}
         trial_codes = [places[name] for name in config.trial_features]
         return cls(
@@ -80,6 +81,8 @@ class MoveScorer(NamedTuple):
             exact=any(name in EXACT_FEATURES for name in config.move_features),
             sharpness=config.sharpness,
             tries=config.tries,
+            look_ahead=config.look_ahead,
+            trial_steps=config.trial_steps,
             trial_codes=np.array(trial_codes, dtype=np.int64),
             x=np.zeros(len(config.move_features), dtype=np.float32),
             trial_x=np.zeros(len(trial_codes), dtype=np.float32),
@@ -87,7 +90,7 @@ class MoveScorer(NamedTuple):
             try_score=np.zeros(operations),
             try_u=np.zeros(operations, dtype=np.int32),
             try_v=np.zeros(operations, dtype=np.int32),
-            saved=Saved.of(operations),
+            saved=Saved.of(operations, memory),
         )
 
 
@@ -190,27 +193,32 @@ def _highest(scores, count):
 
 @inner_kernel
 def _collect(g, b, random, scorer, count, greedy):
-    """Note the moves to try with their scores and, unless greedy, the noise of a draw.
+    """Note the moves with their scores and the noise of a draw; return how many to try.
 
     The highest sum of a score and its Gumbel noise is a draw from the softmax of the scores.
     """
+    tries = 1
+    if g.swaps[b] < scorer.trial_steps:
+        tries = max(1, min(count, scorer.tries))
     lo = g.offset[b]
     for k in range(count):
         scorer.try_u[k] = g.move_u[lo + k]
         scorer.try_v[k] = g.move_v[lo + k]
         scorer.try_score[k] = scorer.scores[k]
-        if not greedy:
+        if tries > 1 and not greedy:
             uniform = ((next_random(random, b) >> np.uint64(11)) + 0.5) * _TO_UNIT
             scorer.try_score[k] -= math.log(-math.log(uniform)) / scorer.sharpness
+    return tries
 
 
 @inner_kernel
 def make_move(g, b, random, path, head, buffer, scorer, weights, best, unit, greedy):
     """Make one of the N5 moves of a random critical path; False if there is none.
 
-    With tries, the moves of the highest scores are made on trial. A trial that is a new best is for
-    good at once; else the one with the highest sum of its scores before and after. There is one
-    call of each large function, since every call is compiled anew.
+    Without tries it is drawn from the softmax of the scores. With tries, the moves of the highest
+    scores are made on trial, each followed by a few moves of the highest score: the look ahead. A
+    trial that is a new best is for good at once; else the one with the highest sum of its scores
+    before and after. There is one call of each large function, since every call is compiled anew.
 
     Parameters
     ----------
@@ -225,50 +233,53 @@ def make_move(g, b, random, path, head, buffer, scorer, weights, best, unit, gre
     greedy
         Take the highest score, the first of equals.
     """
-    before = g.makespan[b]
-    tried = 0
-    tries = 1
-    moves = 0
-    chosen = -1
+    before = after = lowest = g.makespan[b]
+    tried = tries = moves = depth = 0
+    k = chosen = -1
     highest = -np.inf
-    k = -1
     while True:
         count = _score_moves(g, b, random, path, head, scorer, weights, best, unit)
-        if k < 0:
+        ahead = 0 < depth <= scorer.look_ahead and count > 0 and lowest >= best
+        if depth == 0:
             if count == 0:
                 return False
             moves = count
-            tries = min(count, scorer.tries)
+            tries = _collect(g, b, random, scorer, count, greedy)
+            k = _highest(scorer.try_score, count)
             if tries > 1:
-                _collect(g, b, random, scorer, count, greedy)
                 save(g, b, scorer.saved)
-                k = _highest(scorer.try_score, count)
             else:
-                chosen = _highest(scorer.scores, count)
                 if not greedy:
-                    chosen = _draw(random, b, scorer.scores, count, scorer.sharpness)
-                k = chosen
-                scorer.try_u[k] = g.move_u[g.offset[b] + k]
-                scorer.try_v[k] = g.move_v[g.offset[b] + k]
-        else:
+                    k = _draw(random, b, scorer.scores, count, scorer.sharpness)
+                chosen = k
+        elif not ahead:
             describe_trial(
-                g, b, before, best, unit, scorer.scores, scorer.trial_codes, scorer.trial_x
-            )
+                g, b, before, after, lowest, best, unit, scorer.scores, scorer.trial_codes,
+                scorer.trial_x,
+            )  # fmt: skip
             first = len(scorer.x) * (1 + scorer.units) + 2 * scorer.units
             total = scorer.try_score[k] + _score(weights, first, scorer.units, scorer.trial_x)
             scorer.try_score[k] = -np.inf
             if total > highest:
                 highest = total
                 chosen = k
-            take_back(g, b, scorer.try_u[k], scorer.try_v[k], scorer.saved)
+            take_back(g, b, scorer.saved)
+            depth = 0
             tried += 1
             k = _highest(scorer.try_score, moves) if tried < tries else chosen
         u = scorer.try_u[k]
         v = scorer.try_v[k]
-        note_pair(g, b, u, v, scorer.saved)
+        if ahead:
+            next_move = g.offset[b] + _highest(scorer.scores, count)
+            u = g.move_u[next_move]
+            v = g.move_v[next_move]
         swap_adjacent(g, b, u, v, buffer)
-        if k == chosen or g.makespan[b] < best:
-            return True
+        depth += 1
+        lowest = min(lowest, g.makespan[b])
+        if depth == 1:
+            if k == chosen or g.makespan[b] < best:
+                return True
+            after = lowest = g.makespan[b]
 
 
 @lean_kernel
@@ -332,7 +343,7 @@ def search_all(
         random,
         random.copy(),
         np.ascontiguousarray(weights, dtype=np.float32),
-        MoveScorer.of(config, count),
+        MoveScorer.of(config, count, g.memory_u.shape[1]),
         unit,
         np.array(marks, dtype=np.int64),
         np.zeros(count, dtype=np.int32),

@@ -52,6 +52,11 @@ class NetworkConfig:
     tries
         Moves that the compiled walk of a network without layers makes on trial before it decides;
         with 0 or 1 it decides by the scores alone.
+    look_ahead
+        Moves of the highest score that follow each move on trial before it is judged.
+    trial_steps
+        Steps at the start of a search that make moves on trial. In a long run, more moves in the
+        same time are worth more than better ones.
     trial_features
         What it then looks at, see :data:`~tbgat.policy.trials.TRIAL_FEATURES`. Their score, a map
         of the same form as the shortcut, adds to that of the move.
@@ -66,6 +71,8 @@ class NetworkConfig:
     shortcut_units: int = 0
     sharpness: float = 1.0
     tries: int = 0
+    look_ahead: int = 0
+    trial_steps: int = 0
     trial_features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -78,7 +85,9 @@ class NetworkConfig:
         if self.layers and (self.tries or self.trial_features):
             raise UsageError("only a network without layers makes moves on trial")
         if (self.tries > 1) != bool(self.trial_features):
-            raise UsageError("tries of two or more and trial features come together")
+            raise UsageError("two or more tries and trial features come together")
+        if min(self.tries, self.look_ahead, self.trial_steps) < 0 or self.sharpness <= 0:
+            raise UsageError(f"settings of trials must not be negative, got {self}")
         for name in self.trial_features:
             if name not in TRIAL_FEATURES:
                 known = ", ".join(TRIAL_FEATURES)
@@ -119,7 +128,7 @@ PRIOR = {"makespan_change": -6.0, "estimate_change": -6.0, "age": -3.0, "recent"
 TRIAL_PRIOR = {"tabu": -5.0, "estimate_change": -1.0, "room": 0.1, "moves_made": -1.0 / 6.0}
 """The same of a network that makes moves on trial: the opening of the method ``tabu``."""
 
-NEXT_PRIOR = {"next_change": -1.0}
+NEXT_PRIOR = {"next_change": -1.0, "beats_best": 10.0}
 """What the score of a trial starts with: prefer what can be followed well."""
 
 PRESETS: dict[str, NetworkConfig] = {
@@ -149,6 +158,8 @@ PRESETS: dict[str, NetworkConfig] = {
         shortcut=True,
         sharpness=40.0,
         tries=3,
+        look_ahead=4,
+        trial_steps=5000,
         trial_features=tuple(TRIAL_FEATURES),
     ),
 }  # fmt: skip

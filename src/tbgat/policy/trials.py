@@ -1,4 +1,4 @@
-"""Moves on trial: what the walk may look at after one, by name, and how it takes one back.
+"""Moves on trial: what the walk may look at after one, by name, and how it takes them back.
 
 ``g`` is the :class:`~tbgat.graph.arrays.Arrays` of a batch. Times are in hundreds of training
 units.
@@ -18,23 +18,25 @@ import numpy.typing as npt
 from tbgat.graph.compiled import inner_kernel
 from tbgat.policy.move_features import is_tabu
 
-__all__ = ["TRIAL_FEATURES", "Saved", "describe_trial", "note_pair", "save", "take_back"]
+__all__ = ["TRIAL_FEATURES", "Saved", "describe_trial", "save", "take_back"]
 
 TRIAL_FEATURES: dict[str, str] = {
     "makespan_change": "makespan after the move relative to the one before",
     "makespan_to_best": "makespan after the move relative to the best so far",
-    "next_score": "highest score of a move that could follow",
-    "next_change": "smallest estimate after a move that may follow, to the makespan before",
+    "lowest_change": "lowest makespan of the look ahead, relative to the one before the move",
+    "beats_best": "1 if that is less than the best so far",
+    "end_change": "makespan at the end of the look ahead, relative to the one before the move",
+    "next_change": "smallest estimate after a move that may follow there, likewise",
     "next_to_best": "the same relative to the best so far",
     "next_beats_best": "1 if that is less than the best so far",
-    "next_choices": "number of moves that could follow, logarithmic",
-    "seen": "how many remembered steps had the makespan after the move: a quarter each, up to 1",
+    "next_score": "highest score of a move that could follow there",
+    "next_choices": "number of such moves, logarithmic",
 }
 """Inputs of the score of a trial. New ones go to the end: their places are their codes."""
 
 (
-    _MAKESPAN_CHANGE, _MAKESPAN_TO_BEST, _NEXT_SCORE, _NEXT_CHANGE, _NEXT_TO_BEST,
-    _NEXT_BEATS_BEST, _NEXT_CHOICES, _SEEN,
+    _MAKESPAN_CHANGE, _MAKESPAN_TO_BEST, _LOWEST_CHANGE, _BEATS_BEST, _END_CHANGE, _NEXT_CHANGE,
+    _NEXT_TO_BEST, _NEXT_BEATS_BEST, _NEXT_SCORE, _NEXT_CHOICES,
 ) = range(len(TRIAL_FEATURES))  # fmt: skip
 
 FURTHEST = 2.0
@@ -44,25 +46,23 @@ MAX_LOSS = 1.0
 
 
 class Saved(NamedTuple):
-    """What a swap changes, as it was before: room for one solution of a batch."""
+    """All that swaps change in one solution of a batch, as it was before the trials."""
 
-    est: npt.NDArray[np.int64]
-    tail: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int32]
-    position: npt.NDArray[np.int32]
-    machine: npt.NDArray[np.int32]  # neighbours before and behind the pair
-    moved: npt.NDArray[np.int64]  # what is noted of the pair, and in the ring of swaps
+    times: npt.NDArray[np.int64]  # 3 x operations: heads, tails, when an operation was moved
+    places: npt.NDArray[np.int32]  # 5 x operations: order, position, neighbours, how often moved
+    pairs: npt.NDArray[np.int32]  # 2 x memory
+    makespans: npt.NDArray[np.int64]  # memory
+    state: npt.NDArray[np.int64]  # makespan, swaps, lowest, lowest_at
 
     @classmethod
-    def of(cls, operations: int) -> Saved:
-        """Make room for solutions of at most so many operations."""
+    def of(cls, operations: int, memory: int) -> Saved:
+        """Make room for solutions of at most so many operations and remembered swaps."""
         return cls(
-            est=np.zeros(operations, dtype=np.int64),
-            tail=np.zeros(operations, dtype=np.int64),
-            order=np.zeros(operations, dtype=np.int32),
-            position=np.zeros(operations, dtype=np.int32),
-            machine=np.zeros(2, dtype=np.int32),
-            moved=np.zeros(6, dtype=np.int64),
+            times=np.zeros((3, operations), dtype=np.int64),
+            places=np.zeros((5, operations), dtype=np.int32),
+            pairs=np.zeros((2, memory), dtype=np.int32),
+            makespans=np.zeros(memory, dtype=np.int64),
+            state=np.zeros(4, dtype=np.int64),
         )
 
 
@@ -71,58 +71,48 @@ def save(g, b, saved):
     """Keep a solution as it is, to come back to it after any number of trials."""
     lo = g.offset[b]
     for i in range(g.offset[b + 1] - lo):
-        saved.est[i] = g.est[lo + i]
-        saved.tail[i] = g.tail[lo + i]
-        saved.order[i] = g.order[lo + i]
-        saved.position[i] = g.position[lo + i]
+        saved.times[0, i] = g.est[lo + i]
+        saved.times[1, i] = g.tail[lo + i]
+        saved.times[2, i] = g.moved_at[lo + i]
+        saved.places[0, i] = g.order[lo + i]
+        saved.places[1, i] = g.position[lo + i]
+        saved.places[2, i] = g.machine_pred[lo + i]
+        saved.places[3, i] = g.machine_succ[lo + i]
+        saved.places[4, i] = g.moves_made[lo + i]
+    for i in range(g.memory_u.shape[1]):
+        saved.pairs[0, i] = g.memory_u[b, i]
+        saved.pairs[1, i] = g.memory_v[b, i]
+        saved.makespans[i] = g.memory_makespan[b, i]
+    saved.state[0] = g.makespan[b]
+    saved.state[1] = g.swaps[b]
+    saved.state[2] = g.lowest[b]
+    saved.state[3] = g.lowest_at[b]
 
 
 @inner_kernel
-def note_pair(g, b, u, v, saved):
-    """Keep what else a swap of u and v is going to change."""
-    slot = g.swaps[b] % g.memory_u.shape[1]
-    saved.machine[0] = g.machine_pred[u]
-    saved.machine[1] = g.machine_succ[v]
-    saved.moved[0] = g.moved_at[u]
-    saved.moved[1] = g.moved_at[v]
-    saved.moved[2] = g.memory_u[b, slot]
-    saved.moved[3] = g.memory_v[b, slot]
-    saved.moved[4] = g.memory_makespan[b, slot]
-    saved.moved[5] = g.makespan[b]
-
-
-@inner_kernel
-def take_back(g, b, u, v, saved):
-    """Undo the latest swap, of u and v, so that nothing tells of it.
+def take_back(g, b, saved):
+    """Bring back the solution that was saved, so that nothing tells of the swaps since.
 
     Copying is far cheaper than swapping back, which computes heads and tails anew.
     """
     lo = g.offset[b]
     for i in range(g.offset[b + 1] - lo):
-        g.est[lo + i] = saved.est[i]
-        g.tail[lo + i] = saved.tail[i]
-        g.order[lo + i] = saved.order[i]
-        g.position[lo + i] = saved.position[i]
-    above = saved.machine[0]
-    below = saved.machine[1]
-    g.machine_pred[u] = above
-    g.machine_succ[u] = v
-    g.machine_pred[v] = u
-    g.machine_succ[v] = below
-    if above >= 0:
-        g.machine_succ[above] = u
-    if below >= 0:
-        g.machine_pred[below] = v
-    g.swaps[b] -= 1
-    slot = g.swaps[b] % g.memory_u.shape[1]
-    g.moves_made[u] -= 1
-    g.moves_made[v] -= 1
-    g.moved_at[u] = saved.moved[0]
-    g.moved_at[v] = saved.moved[1]
-    g.memory_u[b, slot] = saved.moved[2]
-    g.memory_v[b, slot] = saved.moved[3]
-    g.memory_makespan[b, slot] = saved.moved[4]
-    g.makespan[b] = saved.moved[5]
+        g.est[lo + i] = saved.times[0, i]
+        g.tail[lo + i] = saved.times[1, i]
+        g.moved_at[lo + i] = saved.times[2, i]
+        g.order[lo + i] = saved.places[0, i]
+        g.position[lo + i] = saved.places[1, i]
+        g.machine_pred[lo + i] = saved.places[2, i]
+        g.machine_succ[lo + i] = saved.places[3, i]
+        g.moves_made[lo + i] = saved.places[4, i]
+    for i in range(g.memory_u.shape[1]):
+        g.memory_u[b, i] = saved.pairs[0, i]
+        g.memory_v[b, i] = saved.pairs[1, i]
+        g.memory_makespan[b, i] = saved.makespans[i]
+    g.makespan[b] = saved.state[0]
+    g.swaps[b] = saved.state[1]
+    g.lowest[b] = saved.state[2]
+    g.lowest_at[b] = saved.state[3]
 
 
 @inner_kernel
@@ -131,13 +121,13 @@ def _clipped(value):
 
 
 @inner_kernel
-def describe_trial(g, b, before, best, unit, scores, codes, x):
-    """Fill ``x`` with the features of the move that was just made on trial.
+def describe_trial(g, b, before, after, lowest, best, unit, scores, codes, x):
+    """Fill ``x`` with the features of a move on trial, where the look ahead from it ended.
 
     Parameters
     ----------
-    before
-        Makespan before it.
+    before, after, lowest
+        Makespans: before the move, after it, and the lowest since.
     best
         Smallest makespan so far.
     unit
@@ -149,35 +139,34 @@ def describe_trial(g, b, before, best, unit, scores, codes, x):
     """
     lo = g.offset[b]
     now = g.makespan[b]
-    lowest = now + MAX_LOSS / unit
+    following = now + MAX_LOSS / unit
     highest = LOWEST_SCORE
     for k in range(g.move_count[b]):
         highest = max(highest, scores[k])
         estimate = g.move_makespan[lo + k]
-        if estimate < lowest and not is_tabu(g, b, g.move_age[lo + k], estimate, best):
-            lowest = estimate
+        if estimate < following and not is_tabu(g, b, g.move_age[lo + k], estimate, best):
+            following = estimate
     for i in range(len(codes)):
         code = codes[i]
         value = 0.0
         if code == _MAKESPAN_CHANGE:
-            value = _clipped((now - before) * unit)
+            value = _clipped((after - before) * unit)
         elif code == _MAKESPAN_TO_BEST:
-            value = _clipped((now - best) * unit)
+            value = _clipped((after - best) * unit)
+        elif code == _LOWEST_CHANGE:
+            value = _clipped((lowest - before) * unit)
+        elif code == _BEATS_BEST:
+            value = 1.0 if lowest < best else 0.0
+        elif code == _END_CHANGE:
+            value = _clipped((now - before) * unit)
+        elif code == _NEXT_CHANGE:
+            value = _clipped((following - before) * unit)
+        elif code == _NEXT_TO_BEST:
+            value = _clipped((following - best) * unit)
+        elif code == _NEXT_BEATS_BEST:
+            value = 1.0 if following < best else 0.0
         elif code == _NEXT_SCORE:
             value = highest
-        elif code == _NEXT_CHANGE:
-            value = _clipped((lowest - before) * unit)
-        elif code == _NEXT_TO_BEST:
-            value = _clipped((lowest - best) * unit)
-        elif code == _NEXT_BEATS_BEST:
-            value = 1.0 if lowest < best else 0.0
         elif code == _NEXT_CHOICES:
             value = 0.5 * math.log1p(g.move_count[b])
-        elif code == _SEEN:
-            hits = 0
-            # Without the one that the trial itself noted.
-            for back in range(2, min(g.swaps[b], g.memory_u.shape[1]) + 1):
-                slot = (g.swaps[b] - back) % g.memory_u.shape[1]
-                hits += g.memory_makespan[b, slot] == now
-            value = min(1.0, 0.25 * hits)
         x[i] = value
