@@ -14,21 +14,36 @@ from tbgat.policy.features import MOVE_FEATURES, MOVE_UNIT, training_scale
 from tbgat.policy.inference import Scorer
 from tbgat.policy.move_walk import (
     MoveScorer,
-    choose_move,
     flat_weights,
+    make_move,
     put_weights,
+    score_n5,
     search_all,
 )
 from tbgat.policy.network import PRESETS, TBGAT, NetworkConfig
+from tbgat.policy.trials import save, take_back
+from tbgat.policy.weights import load_weights, save_weights
 from tests.policy.states import mixed_instances, walk
 
 ALL = tuple(MOVE_FEATURES)
 EVERYTHING = NetworkConfig(layers=0, move_features=ALL, shortcut=True, shortcut_units=5)
+TRIALS = PRESETS["trials"].replace(shortcut_units=3)
 
 
 @lean_kernel
-def choose(g, b, random, path, head, scorer, weights, best, unit, greedy):
-    return choose_move(g, b, random, path, head, scorer, weights, best, unit, greedy)
+def score(g, b, random, path, head, scorer, weights, best, unit):
+    return score_n5(g, b, random, path, head, scorer, weights, best, unit)
+
+
+@lean_kernel
+def draw(g, b, random, path, head, buffer, scorer, weights, best, unit, greedy):
+    """Make a move and take it back; return its first operation and that of the moves before."""
+    save(g, b, scorer.saved)
+    if not make_move(g, b, random, path, head, buffer, scorer, weights, best, unit, greedy):
+        return -1
+    u = g.memory_v[b, (g.swaps[b] - 1) % g.memory_u.shape[1]]
+    take_back(g, b, scorer.saved)
+    return u
 
 
 def random_network(config=EVERYTHING, seed=0):
@@ -58,18 +73,19 @@ def test_compiled_scores_are_those_of_the_network(config):
         mine = expected[seen.move_offsets[b] : seen.move_offsets[b + 1]]
         listed = seen.move_u[seen.move_offsets[b] : seen.move_offsets[b + 1]].tolist()
         best = int(g.lowest[b])
-        args = (path, head, scorer, weights, best, unit[b] / MOVE_UNIT, True)
+        args = (scorer, weights, best, unit[b] / MOVE_UNIT)
         # The walk draws a critical path of its own: go on until it is the one observed.
         for attempt in range(200):
             random = np.full(len(batch), attempt, dtype=np.uint64)
-            k = choose(g, b, random, *args)
-            count = int(g.move_count[b])
+            again = random.copy()
+            count = score(g, b, random, path, head, *args)
             if g.move_u[g.offset[b] : g.offset[b] + count].tolist() == listed:
                 break
         else:
             continue
         np.testing.assert_allclose(scorer.scores[:count], mine, rtol=1e-5, atol=2e-6)
-        assert k == (g.offset[b] + mine.argmax() if count else -1)
+        u = draw(g, b, again, path, head, path.copy(), *args, True)
+        assert u == (listed[mine.argmax()] if count else -1)
         compared += count
     assert compared > 10
 
@@ -89,11 +105,10 @@ def test_moves_are_drawn_from_the_softmax():
     g, n = batch.arrays, 100
     scorer = MoveScorer.of(network.config, n)
     weights, path = flat_weights(network), np.zeros(n, dtype=np.int32)
-    head, best = np.zeros(n, dtype=np.int64), int(g.makespan[0])
+    head, best, buffer = np.zeros(n, dtype=np.int64), int(g.makespan[0]), path.copy()
     chosen, shares = np.zeros(n), np.zeros(n)
     for _ in range(4000):
-        k = choose(g, 0, random, path, head, scorer, weights, best, 0.01, False)
-        chosen[g.move_u[k]] += 1
+        chosen[draw(g, 0, random, path, head, buffer, scorer, weights, best, 0.01, False)] += 1
         # The scores were left as their exponentials.
         count = g.move_count[0]
         shares[g.move_u[:count]] += scorer.scores[:count] / scorer.scores[:count].sum()
@@ -101,8 +116,8 @@ def test_moves_are_drawn_from_the_softmax():
     assert (chosen > 0).sum() > 1
 
 
-def test_searches_do_not_depend_on_their_neighbours():
-    config = PRESETS["moves"]
+@pytest.mark.parametrize("config", [PRESETS["moves"], PRESETS["trials"]])
+def test_searches_do_not_depend_on_their_neighbours(config):
     rows = np.stack([flat_weights(random_network(config, seed)) for seed in range(3)])
     shops = [uniform(6, 5, 1), uniform(4, 4, 2), uniform(8, 3, 3)]
     batch, random = first_solutions(shops)
@@ -118,8 +133,8 @@ def test_searches_do_not_depend_on_their_neighbours():
         np.testing.assert_array_equal(found[0, 0], together[2, b])
 
 
-def test_another_unit_of_time_changes_nothing():
-    config = PRESETS["moves"]
+@pytest.mark.parametrize("config", [PRESETS["moves"], PRESETS["trials"]])
+def test_another_unit_of_time_changes_nothing(config):
     rng = np.random.default_rng(5)
     durations = rng.integers(1, 100, (8, 6))
     durations[0, 0] = 99
@@ -132,8 +147,9 @@ def test_another_unit_of_time_changes_nothing():
     np.testing.assert_array_equal(64 * found[0, 0], found[0, 1])
 
 
-def test_weights_go_in_and_out():
-    network = TBGAT(EVERYTHING)
+@pytest.mark.parametrize("config", [EVERYTHING, TRIALS, PRESETS["trials"]])
+def test_weights_go_in_and_out(config, tmp_path):
+    network = TBGAT(config)
     flat = np.arange(len(flat_weights(network)), dtype=np.float32)
     put_weights(network, flat)
     np.testing.assert_array_equal(flat_weights(network), flat)
@@ -141,6 +157,10 @@ def test_weights_go_in_and_out():
     gradients = [p.grad.ravel() for p in network.parameters()]
     assert torch.cat(gradients).sum() == 2 * flat.sum()
     np.testing.assert_array_equal(flat_weights(network), flat)
+    save_weights(tmp_path / "w.safetensors", network, {"sizes": ["10x10"]})
+    loaded = load_weights(tmp_path / "w.safetensors").network
+    assert loaded.config == config
+    np.testing.assert_array_equal(flat_weights(loaded), flat)
 
 
 def test_a_network_without_layers_is_its_shortcut():

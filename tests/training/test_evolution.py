@@ -1,5 +1,7 @@
 """The evolution strategy: the direction of its steps, and that its runs repeat."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -63,15 +65,17 @@ def test_it_descends_through_noise():
     assert np.abs(at).max() < 0.6
 
 
-def test_a_resumed_run_ends_like_one_that_never_stopped(tmp_path):
+@pytest.mark.parametrize("preset", ["moves", "trials"])
+def test_a_resumed_run_ends_like_one_that_never_stopped(tmp_path, preset):
+    config = dataclasses.replace(SMALL, preset=preset)
     heard = []
-    train(TrainingRun.start(tmp_path / "whole", SMALL), listen=heard.append)
+    train(TrainingRun.start(tmp_path / "whole", config), listen=heard.append)
     assert [record["batch"] for record in heard] == [1, 2, 3, 4, 5, 6]
-    part = TrainingRun.start(tmp_path / "part", SMALL)
+    part = TrainingRun.start(tmp_path / "part", config)
     for _ in range(2):
         part.advance()
     again = TrainingRun.resume(tmp_path / "part")
-    assert again.config == SMALL
+    assert again.config == config
     train(again, listen=heard.append)
     assert_same_run(tmp_path / "whole", tmp_path / "part")
 

@@ -38,7 +38,7 @@ from tbgat.policy.trials import (
     take_back,
 )
 
-__all__ = ["MoveScorer", "flat_weights", "make_move", "put_weights", "search_all"]
+__all__ = ["MoveScorer", "flat_weights", "make_move", "put_weights", "score_n5", "search_all"]
 
 Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
@@ -164,7 +164,7 @@ def _draw(random, b, scores, count, sharpness):
 
 
 @inner_kernel
-def _score_moves(g, b, random, path, head, scorer, weights, best, unit):
+def score_n5(g, b, random, path, head, scorer, weights, best, unit):
     """List the N5 moves of a random critical path, score them, return their number."""
     count = n5_pairs(g, b, random, path)
     lo = g.offset[b]
@@ -238,7 +238,7 @@ def make_move(g, b, random, path, head, buffer, scorer, weights, best, unit, gre
     k = chosen = -1
     highest = -np.inf
     while True:
-        count = _score_moves(g, b, random, path, head, scorer, weights, best, unit)
+        count = score_n5(g, b, random, path, head, scorer, weights, best, unit)
         ahead = 0 < depth <= scorer.look_ahead and count > 0 and lowest >= best
         if depth == 0:
             if count == 0:
