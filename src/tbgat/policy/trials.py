@@ -46,43 +46,57 @@ MAX_LOSS = 1.0
 
 
 class Saved(NamedTuple):
-    """All that swaps change in one solution of a batch, as it was before the trials."""
+    """All that swaps change in one solution of a batch, as it was before the trials.
 
-    times: npt.NDArray[np.int64]  # 3 x operations: heads, tails, when an operation was moved
-    places: npt.NDArray[np.int32]  # 5 x operations: order, position, neighbours, how often moved
-    pairs: npt.NDArray[np.int32]  # 2 x memory
-    makespans: npt.NDArray[np.int64]  # memory
+    The names are those of :class:`~tbgat.graph.arrays.Arrays`.
+    """
+
+    est: npt.NDArray[np.int64]
+    tail: npt.NDArray[np.int64]
+    moved_at: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int32]
+    position: npt.NDArray[np.int32]
+    machine_pred: npt.NDArray[np.int32]
+    machine_succ: npt.NDArray[np.int32]
+    moves_made: npt.NDArray[np.int32]
+    memory_u: npt.NDArray[np.int32]
+    memory_v: npt.NDArray[np.int32]
+    memory_makespan: npt.NDArray[np.int64]
     state: npt.NDArray[np.int64]  # makespan, swaps, lowest, lowest_at
 
     @classmethod
     def of(cls, operations: int, memory: int) -> Saved:
         """Make room for solutions of at most so many operations and remembered swaps."""
-        return cls(
-            times=np.zeros((3, operations), dtype=np.int64),
-            places=np.zeros((5, operations), dtype=np.int32),
-            pairs=np.zeros((2, memory), dtype=np.int32),
-            makespans=np.zeros(memory, dtype=np.int64),
-            state=np.zeros(4, dtype=np.int64),
-        )
+        times = np.zeros((3, operations), dtype=np.int64)
+        places = np.zeros((5, operations), dtype=np.int32)
+        pairs = np.zeros((2, memory), dtype=np.int32)
+        makespans = np.zeros(memory, dtype=np.int64)
+        return cls(*times, *places, *pairs, makespans, np.zeros(4, dtype=np.int64))
+
+
+@inner_kernel
+def _copy(source, begin, target, at, count):
+    for i in range(count):
+        target[at + i] = source[begin + i]
 
 
 @inner_kernel
 def save(g, b, saved):
     """Keep a solution as it is, to come back to it after any number of trials."""
     lo = g.offset[b]
-    for i in range(g.offset[b + 1] - lo):
-        saved.times[0, i] = g.est[lo + i]
-        saved.times[1, i] = g.tail[lo + i]
-        saved.times[2, i] = g.moved_at[lo + i]
-        saved.places[0, i] = g.order[lo + i]
-        saved.places[1, i] = g.position[lo + i]
-        saved.places[2, i] = g.machine_pred[lo + i]
-        saved.places[3, i] = g.machine_succ[lo + i]
-        saved.places[4, i] = g.moves_made[lo + i]
-    for i in range(g.memory_u.shape[1]):
-        saved.pairs[0, i] = g.memory_u[b, i]
-        saved.pairs[1, i] = g.memory_v[b, i]
-        saved.makespans[i] = g.memory_makespan[b, i]
+    size = g.offset[b + 1] - lo
+    _copy(g.est, lo, saved.est, 0, size)
+    _copy(g.tail, lo, saved.tail, 0, size)
+    _copy(g.moved_at, lo, saved.moved_at, 0, size)
+    _copy(g.order, lo, saved.order, 0, size)
+    _copy(g.position, lo, saved.position, 0, size)
+    _copy(g.machine_pred, lo, saved.machine_pred, 0, size)
+    _copy(g.machine_succ, lo, saved.machine_succ, 0, size)
+    _copy(g.moves_made, lo, saved.moves_made, 0, size)
+    size = g.memory_u.shape[1]
+    _copy(g.memory_u[b], 0, saved.memory_u, 0, size)
+    _copy(g.memory_v[b], 0, saved.memory_v, 0, size)
+    _copy(g.memory_makespan[b], 0, saved.memory_makespan, 0, size)
     saved.state[0] = g.makespan[b]
     saved.state[1] = g.swaps[b]
     saved.state[2] = g.lowest[b]
@@ -96,19 +110,19 @@ def take_back(g, b, saved):
     Copying is far cheaper than swapping back, which computes heads and tails anew.
     """
     lo = g.offset[b]
-    for i in range(g.offset[b + 1] - lo):
-        g.est[lo + i] = saved.times[0, i]
-        g.tail[lo + i] = saved.times[1, i]
-        g.moved_at[lo + i] = saved.times[2, i]
-        g.order[lo + i] = saved.places[0, i]
-        g.position[lo + i] = saved.places[1, i]
-        g.machine_pred[lo + i] = saved.places[2, i]
-        g.machine_succ[lo + i] = saved.places[3, i]
-        g.moves_made[lo + i] = saved.places[4, i]
-    for i in range(g.memory_u.shape[1]):
-        g.memory_u[b, i] = saved.pairs[0, i]
-        g.memory_v[b, i] = saved.pairs[1, i]
-        g.memory_makespan[b, i] = saved.makespans[i]
+    size = g.offset[b + 1] - lo
+    _copy(saved.est, 0, g.est, lo, size)
+    _copy(saved.tail, 0, g.tail, lo, size)
+    _copy(saved.moved_at, 0, g.moved_at, lo, size)
+    _copy(saved.order, 0, g.order, lo, size)
+    _copy(saved.position, 0, g.position, lo, size)
+    _copy(saved.machine_pred, 0, g.machine_pred, lo, size)
+    _copy(saved.machine_succ, 0, g.machine_succ, lo, size)
+    _copy(saved.moves_made, 0, g.moves_made, lo, size)
+    size = g.memory_u.shape[1]
+    _copy(saved.memory_u, 0, g.memory_u[b], 0, size)
+    _copy(saved.memory_v, 0, g.memory_v[b], 0, size)
+    _copy(saved.memory_makespan, 0, g.memory_makespan[b], 0, size)
     g.makespan[b] = saved.state[0]
     g.swaps[b] = saved.state[1]
     g.lowest[b] = saved.state[2]
