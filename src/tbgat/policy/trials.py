@@ -67,11 +67,23 @@ class Saved(NamedTuple):
     @classmethod
     def of(cls, operations: int, memory: int) -> Saved:
         """Make room for solutions of at most so many operations and remembered swaps."""
-        times = np.zeros((3, operations), dtype=np.int64)
-        places = np.zeros((5, operations), dtype=np.int32)
-        pairs = np.zeros((2, memory), dtype=np.int32)
-        makespans = np.zeros(memory, dtype=np.int64)
-        return cls(*times, *places, *pairs, makespans, np.zeros(4, dtype=np.int64))
+        est, tail, moved_at = np.zeros((3, operations), dtype=np.int64)
+        order, position, before, behind, moves_made = np.zeros((5, operations), dtype=np.int32)
+        memory_u, memory_v = np.zeros((2, memory), dtype=np.int32)
+        return cls(
+            est=est,
+            tail=tail,
+            moved_at=moved_at,
+            order=order,
+            position=position,
+            machine_pred=before,
+            machine_succ=behind,
+            moves_made=moves_made,
+            memory_u=memory_u,
+            memory_v=memory_v,
+            memory_makespan=np.zeros(memory, dtype=np.int64),
+            state=np.zeros(4, dtype=np.int64),
+        )
 
 
 @inner_kernel
