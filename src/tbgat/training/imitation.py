@@ -23,14 +23,11 @@ from tbgat.policy.moves import choose_moves, log_probabilities
 from tbgat.policy.network import TBGAT
 from tbgat.policy.threads import add_gradients
 from tbgat.training.config import TrainingConfig
-from tbgat.training.reinforce import Episode
+from tbgat.training.reinforce import Episode, even_pieces
 
 __all__ = ["divergence", "run_lesson"]
 
 Int64 = npt.NDArray[np.int64]
-
-# States per backward pass.
-CHUNK = 32
 
 # Moves of the teacher between two states that are learned from, in the searches it leads.
 STRIDE = 5
@@ -114,7 +111,7 @@ def _learn(
         return divergence(given, torch.from_numpy(wish[at]), part.move_offsets) / len(alive)
 
     optimiser.zero_grad(set_to_none=False)
-    parts = [alive[begin : begin + CHUNK] for begin in range(0, len(alive), CHUNK)]
+    parts = [alive[piece] for piece in even_pieces(len(alive))]
     value = sum(add_gradients(policy, [partial(loss, part) for part in parts], threads))
     if config.clip:
         torch.nn.utils.clip_grad_norm_(policy.parameters(), config.clip)

@@ -7,9 +7,11 @@ return is zero, and what Algorithm 1 would add is their entropy term alone, of w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -28,14 +30,22 @@ from tbgat.policy.threads import add_gradients
 from tbgat.schedule import Schedule
 from tbgat.training.config import TrainingConfig
 
-__all__ = ["Episode", "Window", "learn", "normalised_returns", "run_batch", "window_gradient"]
+__all__ = [
+    "Episode",
+    "Window",
+    "even_pieces",
+    "learn",
+    "normalised_returns",
+    "run_batch",
+    "window_gradient",
+]
 
 Float = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
-# States per backward pass: large enough for fast products, small enough for the cache.
-CHUNK = 64
+# States per backward pass, at most: enough for fast products, few enough for the cache.
+CHUNK = 32
 
 
 @dataclass(frozen=True)
@@ -177,25 +187,18 @@ def _chunks(
     window: Window, returns: Float, wanted: Int64
 ) -> Iterator[tuple[Observation, Int64, Float]]:
     """Cut the wanted states of all steps that still had a move into small joint batches."""
-    parts: list[Observation] = []
-    actions: list[Int64] = []
-    weights: list[Float] = []
-    for step, seen in enumerate(window.observations):
-        alive = wanted[window.actions[step, wanted] >= 0]
-        for begin in range(0, len(alive), CHUNK):
-            some = alive[begin : begin + CHUNK]
-            parts.append(seen.select(some))
-            actions.append(window.actions[step, some])
-            weights.append(returns[step, some])
-            if sum(len(part) for part in parts) >= CHUNK:
-                yield (
-                    Observation.concatenate(parts),
-                    np.concatenate(actions),
-                    np.concatenate(weights),
-                )
-                parts, actions, weights = [], [], []
-    if parts:
-        yield Observation.concatenate(parts), np.concatenate(actions), np.concatenate(weights)
+    steps, places = np.nonzero(window.actions[:, wanted] >= 0)
+    for piece in even_pieces(len(steps)):
+        step, state = steps[piece], wanted[places[piece]]
+        parts = [window.observations[s].select(state[step == s]) for s in np.unique(step)]
+        yield Observation.concatenate(parts), window.actions[step, state], returns[step, state]
+
+
+def even_pieces(count: int) -> list[slice]:
+    """Cut into equal pieces of at most ``CHUNK``, an even number: two threads end together."""
+    pieces = min(count, 2 * math.ceil(count / (2 * CHUNK)))
+    ends = [count * i // pieces for i in range(pieces + 1)] if pieces else []
+    return [slice(*pair) for pair in pairwise(ends)]
 
 
 def learn(
