@@ -54,7 +54,7 @@ def scored(network, batch, seed, compiled):
         return {(int(u), int(v)): s for u, v, s in zip(found.u, found.v, found.scores, strict=True)}
     seen = observe(batch, network.config.move_features)
     with torch.no_grad():
-        scores = network._score(network._embed_generally(seen), seen).numpy()
+        scores = network.score(network._embed_generally(seen), seen).numpy()
     return {(int(u), int(v)): s for u, v, s in zip(seen.move_u, seen.move_v, scores, strict=True)}
 
 

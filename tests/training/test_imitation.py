@@ -71,3 +71,35 @@ def test_an_unknown_teacher_is_said_and_leaves_nothing_behind(tmp_path):
     with pytest.raises(TbgatError, match="nobody"):
         TrainingRun.start(tmp_path / "run", dataclasses.replace(SMALL, teacher="nobody"))
     assert not (tmp_path / "run").exists()
+
+
+def test_passes_change_the_scoring_network_alone_and_repeat(tmp_path):
+    config = dataclasses.replace(SMALL, passes=3, lr=3e-3)
+    whole = TrainingRun.start(tmp_path / "whole", config)
+    before = {name: p.detach().clone() for name, p in whole.policy.named_parameters()}
+    train(whole, listen=lambda record: None)
+    for name, parameter in whole.policy.named_parameters():
+        assert torch.equal(parameter, before[name]) == name.startswith("embedding"), name
+    part = TrainingRun.start(tmp_path / "part", config)
+    for _ in range(3):
+        part.advance()
+    train(TrainingRun.resume(tmp_path / "part"), listen=lambda record: None)
+    assert_same_run(tmp_path / "whole", tmp_path / "part")
+
+
+def test_passes_bring_the_network_closer_to_its_teacher():
+    policy = TBGAT(TBGAT("tiny").config.replace(move_features=("recent",)))
+    optimiser = torch.optim.Adam(policy.parameters())
+    config = dataclasses.replace(SMALL, batch=16, window=12, instances=10_000, passes=2)
+    found = [
+        run_lesson(TBGAT("moves"), policy, optimiser, config, number)["divergence"]
+        for number in range(24)
+    ]
+    assert np.mean(found[-8:]) < 0.9 * np.mean(found[:2])
+
+
+def test_passes_need_attention_layers(tmp_path):
+    config = dataclasses.replace(SMALL, preset="moves", move_features=None, passes=1)
+    with pytest.raises(TbgatError, match="passes"):
+        TrainingRun.start(tmp_path / "run", config)
+    assert not (tmp_path / "run").exists()

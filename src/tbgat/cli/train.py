@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--mixed", action="store_true", help="all sizes in every batch instead of taking turns")
     add("--learner", choices=("reinforce", "evolution", "imitation"), default="reinforce")
     add("--teacher", default="moves", metavar="WEIGHTS", help="imitation: whom to follow")
+    add("--passes", type=int, default=0, help="imitation: of the scoring network alone, per lesson")
     add("--preset", default="paper", help="network, such as paper, paper-nolabel, plus, moves")
     add("--units", type=int, help="hidden units of the shortcut, instead of the preset's")
     add("--move-features", metavar="NAME,...", help="instead of the preset's ('' for none)")

@@ -245,9 +245,16 @@ class TBGAT(nn.Module):
             )
         if not self.config.layers:
             return self._direct_score(self._tensor(observation.move_features))
+        return self.score(self.embed(observation, bf16), observation)
+
+    def embed(self, observation: Observation, bf16: bool = False) -> Tensor:
+        """The attention layers alone: 2 x (2 * moves + graphs) x width.
+
+        Rows: the first operations of all moves, their second ones, the graphs.
+        """
         if self.runs_compiled:
-            return self._score(embed_moves_and_graphs(self.layers, observation, bf16), observation)
-        return self._score(self._embed_generally(observation, bf16), observation)
+            return embed_moves_and_graphs(self.layers, observation, bf16)
+        return self._embed_generally(observation, bf16)
 
     @property
     def runs_compiled(self) -> bool:
@@ -274,8 +281,8 @@ class TBGAT(nn.Module):
         u, v = self._tensor(observation.move_u), self._tensor(observation.move_v)
         return torch.cat([x.index_select(1, u), x.index_select(1, v), means], dim=1)
 
-    def _score(self, embedding: Tensor, observation: Observation) -> Tensor:
-        """The scoring network, given operations u and v of all moves and the graphs.
+    def score(self, embedding: Tensor, observation: Observation) -> Tensor:
+        """The scoring network alone, given what :meth:`embed` returns.
 
         Its input is (node u, graph, node v, graph, move features); the graph's part of the first
         product is the same for all moves of a state.

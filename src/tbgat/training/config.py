@@ -30,6 +30,10 @@ class TrainingConfig:
         a lesson of ``window`` updates, and ``entropy`` and ``literal`` mean nothing.
     teacher
         Whom an imitation follows: weights by name or file, or a preset as it is before training.
+    passes
+        Of an imitation: 0 for one update of the whole network per step. Else the attention layers
+        stay as they are, and the scoring network learns in so many passes over the states of a
+        lesson. That costs a twentieth per state, once they are embedded.
     sizes
         Jobs x machines of the training instances; batches take turns, unless ``mixed``.
     mixed
@@ -64,6 +68,7 @@ class TrainingConfig:
 
     learner: str = "reinforce"
     teacher: str = "moves"
+    passes: int = 0
     sizes: Sizes = ((10, 10),)
     mixed: bool = False
     preset: str = "paper"
@@ -89,7 +94,7 @@ class TrainingConfig:
         for name in ("batch", "instances", "steps", "window", "validate_every", "pairs"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
-        for name in ("lr", "entropy", "clip", "sigma"):
+        for name in ("lr", "entropy", "clip", "sigma", "passes"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{name} must be 0 or more, got {value}")

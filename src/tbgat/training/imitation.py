@@ -62,16 +62,26 @@ def run_lesson(
         _move(episode, seen, choose_moves(wish, seen.move_offsets, rng), lead > step)
     own = np.arange(len(sizes)) % 2 == 0
     found = []
+    states: list[tuple[Tensor, Observation, Tensor]] = []
     for _ in range(config.window):
         seen, wish = _wish(teacher, episode)
         mine = observe(episode.batch, policy.config.move_features, episode.best)
-        scores, value = _learn(policy, optimiser, mine, wish, config, threads)
-        found.append(value)
+        if config.passes:
+            with torch.no_grad():
+                states.append((policy.embed(mine), mine, torch.from_numpy(wish)))
+                scores = policy.score(states[-1][0], mine).numpy()
+        else:
+            scores, value = _learn(policy, optimiser, mine, wish, config, threads)
+            found.append(value)
         chosen = [choose_moves(x, seen.move_offsets, rng) for x in (scores, wish)]
         _move(episode, seen, np.where(own, *chosen), True)
         for _ in range(STRIDE - 1):
             seen, wish = _wish(teacher, episode)
             _move(episode, seen, choose_moves(wish, seen.move_offsets, rng), ~own)
+    for _ in range(config.passes):
+        found += [
+            _learn_to_score(policy, optimiser, *states[i]) for i in rng.permutation(len(states))
+        ]
     return {
         "divergence": float(np.mean(found)),
         "gain": float(np.mean(1.0 - episode.best / first)),
@@ -117,6 +127,21 @@ def _learn(
         torch.nn.utils.clip_grad_norm_(policy.parameters(), config.clip)
     optimiser.step()
     return scores, value
+
+
+def _learn_to_score(
+    policy: TBGAT,
+    optimiser: torch.optim.Optimizer,
+    embedding: Tensor,
+    seen: Observation,
+    wish: Tensor,
+) -> float:
+    """One update of the scoring network towards the teacher; return the mean divergence."""
+    optimiser.zero_grad()
+    loss = divergence(policy.score(embedding, seen), wish, seen.move_offsets) / len(seen)
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimiser.step()
+    return loss.item()
 
 
 def _moves_of(seen: Observation, states: Int64) -> Int64:

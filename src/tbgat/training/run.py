@@ -57,11 +57,15 @@ class TrainingRun:
             raise UsageError(f"{folder} holds a training run already: go on with --resume")
         if config.learner == "imitation":
             _teacher(config.teacher)  # an unknown one must not leave a folder behind
+        policy = _network(config)
+        if config.passes and not policy.config.layers:
+            raise UsageError(
+                f"passes need a network with attention layers, {config.preset} has none"
+            )
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{folder} cannot be used: {error.strerror}") from None
-        policy = _network(config)
         if init is not None:
             load_weights(init, into=policy)
         run = cls(folder, config, policy.to(device), _adam(policy, config))
