@@ -45,6 +45,8 @@ Int64 = npt.NDArray[np.int64]
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
+# By how much a move on trial may score below the highest; forbidden moves are further behind.
+MAX_BEHIND = 1.0
 _TO_UNIT = 1.0 / 9007199254740992.0  # 2 ** -53
 
 
@@ -193,7 +195,7 @@ def _highest(scores, count):
 
 @inner_kernel
 def _collect(g, b, random, scorer, count, greedy):
-    """Note the moves with their scores and the noise of a draw; return how many to try.
+    """Note the moves with their scores and the noise of a draw; return how many are worth a trial.
 
     The highest sum of a score and its Gumbel noise is a draw from the softmax of the scores.
     """
@@ -208,6 +210,12 @@ def _collect(g, b, random, scorer, count, greedy):
         if tries > 1 and not greedy:
             uniform = ((next_random(random, b) >> np.uint64(11)) + 0.5) * _TO_UNIT
             scorer.try_score[k] -= math.log(-math.log(uniform)) / scorer.sharpness
+    if tries > 1:
+        top = scorer.try_score[_highest(scorer.try_score, count)]
+        close = 0
+        for k in range(count):
+            close += scorer.try_score[k] >= top - MAX_BEHIND
+        tries = min(tries, close)
     return tries
 
 
@@ -249,7 +257,7 @@ def make_move(g, b, random, path, head, buffer, scorer, weights, best, unit, gre
             if tries > 1:
                 save(g, b, scorer.saved)
             else:
-                if not greedy:
+                if not greedy and (scorer.tries < 2 or g.swaps[b] >= scorer.trial_steps):
                     k = _draw(random, b, scorer.scores, count, scorer.sharpness)
                 chosen = k
         elif not ahead:
