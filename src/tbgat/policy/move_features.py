@@ -65,7 +65,7 @@ MOVED_STEPS = 15.0
 LONG_STEPS = 100.0
 FURTHEST = 2.0
 MAX_ROOM = 1.5
-# Of the tabu list: steps between two lengths, and the length for a move downhill.
+# Steps after which the tabu list takes another length.
 TENURE_STEPS = 10
 
 
