@@ -1,10 +1,16 @@
 """The compiled layers against the general ones, forward and backward."""
 
+import hypothesis.extra.numpy
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tbgat.policy import differentiable
+from tbgat.policy.features import Observation
 from tbgat.policy.network import TBGAT, NetworkConfig
+from tbgat.policy.repeats import copy_rows, find_repeats
 from tests.policy.states import mixed_instances, walk
 from tests.policy.test_network import randomise
 
@@ -66,8 +72,6 @@ def test_gradients_add_up_over_states():
     """The gradient of a joined batch is the sum of those of its parts."""
     network = randomise(TBGAT("small"), 7)
     _, seen = walk(mixed_instances(9), steps=1, names=network.config.move_features)
-    from tbgat.policy.features import Observation
-
     network(Observation.concatenate(seen)).sum().backward()
     joined = [p.grad.clone() for p in network.parameters()]
     network.zero_grad()
@@ -75,3 +79,40 @@ def test_gradients_add_up_over_states():
         network(part).sum().backward()
     for a, b in zip(joined, network.parameters(), strict=True):
         torch.testing.assert_close(a, b.grad, rtol=1e-4, atol=1e-4)
+
+
+def test_states_that_share_rows_have_the_same_scores_and_gradients(monkeypatch):
+    network = randomise(TBGAT(NetworkConfig(heads=2, width=24)), 8)
+    _, seen = walk(mixed_instances(3), steps=6)
+    # One search after the other, step by step: much stays as it was.
+    joint = Observation.concatenate(
+        [part.select([b]) for b in range(len(seen[0])) for part in seen]
+    )
+    shared = []
+    monkeypatch.setattr(
+        differentiable,
+        "copy_rows",
+        lambda rows, *rest: (shared.append(len(rows)), copy_rows(rows, *rest)),
+    )
+    scores, expected, network, exact = both_ways(network, joint)
+    assert shared
+    assert max(shared) < len(joint.features)
+    torch.testing.assert_close(scores, expected, rtol=TOLERANCE, atol=TOLERANCE)
+    for mine, its in zip(network.parameters(), exact.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, its.grad.float(), rtol=1e-4, atol=TOLERANCE)
+
+
+@given(
+    hypothesis.extra.numpy.arrays(np.float32, (12, 2), elements=st.sampled_from([0.0, 1.0])),
+    st.sampled_from([[0, 4, 8, 12], [0, 3, 6, 9, 12], [0, 5, 10, 12], [0, 12]]),
+)
+def test_repeats_are_rows_equal_to_those_of_the_state_before(x, offsets):
+    rows, copy_of = np.zeros(12, dtype=np.int64), np.zeros(12, dtype=np.int64)
+    count = find_repeats(x, np.array(offsets), rows, copy_of)
+    assert np.array_equal(x[rows[:count]][copy_of], x)
+    sizes = np.diff(offsets)
+    for state, begin in enumerate(offsets[:-1]):
+        for row in range(begin, offsets[state + 1]):
+            comparable = state > 0 and sizes[state] == sizes[state - 1]
+            same = comparable and (x[row] == x[row - sizes[state]]).all()
+            assert (row in rows[:count]) == (not same)

@@ -9,7 +9,7 @@ here one pass forward and one backward. Products stay with PyTorch.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,15 @@ from tbgat.policy.backward import attend_backward, first_backward, last_backward
 from tbgat.policy.features import Observation
 from tbgat.policy.kernels import attend, first_layer, last_layer
 from tbgat.policy.links import Links, links_of_observation
+from tbgat.policy.repeats import add_copies, copy_rows, find_repeats
 
 __all__ = ["embed_moves_and_graphs"]
 
 Float32 = npt.NDArray[np.float32]
+Int64 = npt.NDArray[np.int64]
+
+# Above this share of rows that differ, looking them up costs more than it saves.
+MANY = 0.95
 
 
 def embed_moves_and_graphs(
@@ -38,13 +43,14 @@ def embed_moves_and_graphs(
     links = links_of_observation(observation)
     first, *inner, last = layers
     x = _First.apply(first.weight, first.logit_weights(), first.bias, links, observation)
-    for layer in inner:
+    for depth, layer in enumerate(inner):
         if bf16:
             # The logits are few and steer everything: they stay in float32.
             values = torch.bmm(x.bfloat16(), layer.weight.bfloat16()).float()
             products = torch.cat([values, torch.bmm(x, layer.logit_weights())], dim=2)
         else:
-            products = torch.bmm(x, torch.cat([layer.weight, layer.logit_weights()], dim=2))
+            weight = torch.cat([layer.weight, layer.logit_weights()], dim=2)
+            products = _product_of_first(x, weight, observation) if depth == 0 else x.bmm(weight)
         x = _Attend.apply(products, layer.bias, layer.heads, links)
     mixed = _Last.apply(x, last.logit_weights(), links, observation)
     return torch.baddbmm(last.bias.unsqueeze(1), mixed, last.weight)
@@ -93,6 +99,48 @@ class _First(torch.autograd.Function):
                 grad_weight[view].numpy(), grad_bias[view].numpy(), grad_logits[view],
             )  # fmt: skip
         return grad_weight, torch.from_numpy(grad_logits).view(2, 3, -1), grad_bias, None, None
+
+
+def _product_of_first(x: Tensor, weight: Tensor, observation: Observation) -> Tensor:
+    """Product of the first layer's output, each row once that successive states have in common."""
+    offsets = observation.operation_offsets + 2 * np.arange(len(observation) + 1)
+    rows, copy_of = np.empty((2, 2, x.shape[1]), dtype=np.int64)
+    given = x.detach().numpy()
+    counts = [find_repeats(given[v], offsets, rows[v], copy_of[v]) for v in range(2)]
+    if sum(counts) > MANY * copy_of.size:
+        return torch.bmm(x, weight)
+    return cast(
+        Tensor, _Product.apply(x, weight, [rows[v, : counts[v]] for v in range(2)], copy_of)
+    )
+
+
+class _Product(torch.autograd.Function):
+    """Batched product in which rows with equal inputs share one computation, both ways."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, rows: list[Int64], copy_of: Int64) -> Tensor:
+        result = torch.empty(2, x.shape[1], weight.shape[2])
+        distinct = [x[v].index_select(0, torch.from_numpy(rows[v])) for v in range(2)]
+        for v in range(2):
+            copy_rows(distinct[v].mm(weight[v]).numpy(), copy_of[v], result[v].numpy())
+        ctx.save_for_backward(weight, *distinct)
+        ctx.rows, ctx.copy_of = rows, copy_of
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        weight, *distinct = ctx.saved_tensors
+        grad_x = torch.zeros(2, grad.shape[1], weight.shape[1])
+        grad_weight = torch.empty_like(weight)
+        given = grad.contiguous().numpy()
+        for v in range(2):
+            total = torch.zeros(len(ctx.rows[v]), grad.shape[2])
+            add_copies(given[v], ctx.copy_of[v], total.numpy())
+            torch.mm(distinct[v].T, total, out=grad_weight[v])
+            # Copies were computed from the same inputs as the row they are copies of: that one
+            # takes the gradient of all.
+            grad_x[v].index_copy_(0, torch.from_numpy(ctx.rows[v]), total.mm(weight[v].T))
+        return grad_x, grad_weight, None, None
 
 
 class _Attend(torch.autograd.Function):

@@ -186,12 +186,17 @@ def window_gradient(
 def _chunks(
     window: Window, returns: Float, wanted: Int64
 ) -> Iterator[tuple[Observation, Int64, Float]]:
-    """Cut the wanted states of all steps that still had a move into small joint batches."""
-    steps, places = np.nonzero(window.actions[:, wanted] >= 0)
+    """Cut the wanted states of all steps that still had a move into small joint batches.
+
+    The steps of a solution stay together: they have much of the graph in common.
+    """
+    places, steps = np.nonzero(window.actions[:, wanted].T >= 0)
     for piece in even_pieces(len(steps)):
         step, state = steps[piece], wanted[places[piece]]
+        by_step = np.argsort(step, kind="stable")
         parts = [window.observations[s].select(state[step == s]) for s in np.unique(step)]
-        yield Observation.concatenate(parts), window.actions[step, state], returns[step, state]
+        joint = Observation.concatenate(parts).select(np.argsort(by_step))
+        yield joint, window.actions[step, state], returns[step, state]
 
 
 def even_pieces(count: int) -> list[slice]:
