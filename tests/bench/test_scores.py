@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tbgat.bench.compare import against_paper, duel
-from tbgat.bench.curves import second_curves, step_curves
+from tbgat.bench.curves import second_curves, shared_groups, step_curves
 from tbgat.bench.records import Record
 from tbgat.bench.scores import Scores, Series
 from tests.bench.making import make_record
@@ -151,3 +151,11 @@ def test_curves_compare_the_same_instances() -> None:
     ((across, heights),) = second_curves(Scores(timed), ["ft6x6"]).values()
     assert (across, heights) == ([1.0, 5.0], [pytest.approx(20.0), 0.0])
     assert step_curves(Scores(timed), ["ft6x6"]) == {}
+
+
+def test_shared_groups_are_those_all_methods_have_wholly() -> None:
+    names = ["ft6x6", "ft10x10", "ft20x5"]
+    records = [*ft(), *ft(method="random")[:1]]
+    assert shared_groups(Scores(ft()), names) == ["ft6x6", "ft10x10"]
+    assert shared_groups(Scores(records), names) == ["ft6x6"]
+    assert shared_groups(Scores([]), names) == []

@@ -10,11 +10,24 @@ from tbgat.bench.records import Record
 from tbgat.bench.scores import Scores, Series
 from tbgat.search.result import relative_gap
 
-__all__ = ["Curve", "second_curves", "step_curves"]
+__all__ = ["Curve", "second_curves", "shared_groups", "step_curves"]
 
 Curve = tuple[list[float], list[float]]
 
 GRID = (1, 2, 3, 5, 7)
+
+
+def shared_groups(scores: Scores, groups: Sequence[str]) -> list[str]:
+    """Those groups that every stepwise method has been run on wholly, in the order given."""
+    by_label: dict[str, dict[str, set[str]]] = {}
+    for record in scores.records:
+        if record.max_steps and record.method in STEPWISE - STEPLESS and record.group in groups:
+            found = by_label.setdefault(record.label, {})
+            found.setdefault(record.group, set()).add(record.instance)
+    every = {group: [found.get(group, set()) for found in by_label.values()] for group in groups}
+    return [
+        group for group, found in every.items() if found and all(f and f == found[0] for f in found)
+    ]
 
 
 def step_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tbgat.bench.curves import Curve, second_curves, step_curves
+from tbgat.bench.curves import Curve, second_curves, shared_groups, step_curves
 from tbgat.bench.published import published_gaps
 from tbgat.bench.scores import Scores
 from tbgat.bench.suites import PAPER_GROUPS
@@ -75,7 +75,9 @@ def learning_curves(ax: Axes, logs: Mapping[str, Iterable[Mapping[str, Any]]]) -
 
 
 def write_figures(scores: Scores, folder: Path, *, training: Path | None = None) -> list[Path]:
-    """Draw what there are data for; mean gaps over Taillard's groups, or all if none is there.
+    """Draw what there are data for: mean gaps over Taillard's groups, or all if none is there.
+
+    By steps, over those of Taillard's groups that all methods have been run on.
 
     Parameters
     ----------
@@ -86,11 +88,12 @@ def write_figures(scores: Scores, folder: Path, *, training: Path | None = None)
     taillard = PAPER_GROUPS[0][:8]
     measured = list(dict.fromkeys(record.group for record in scores.records))
     for across, points in (("steps", step_curves), ("seconds", second_curves)):
-        classic = points(scores, taillard)
-        curves = classic or points(scores, measured)
+        # Published figures are means of whole groups: the curves beside them are of the same.
+        shared = shared_groups(scores, taillard) if across == "steps" else []
+        curves = points(scores, shared or taillard) or points(scores, measured)
         if curves:
             figure = new_figure(SIZE)
-            published = _published_steps(taillard) if classic and across == "steps" else {}
+            published = _published_steps(shared) if shared else {}
             gap_curves(figure.subplots(), curves, published, across=across)
             written.append(write_figure(figure, folder / f"gap-{across}.png"))
     if training is not None:
