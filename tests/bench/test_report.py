@@ -51,6 +51,8 @@ def test_report_writes_every_kind_of_file_and_prints_the_tables(
     assert "below the proven lower bound 2756" in text
     assert "had a processor 90% of their time" in text
     assert "Table 2" in printed
+    board = (out / "scoreboard.md").read_text()
+    assert "| `tabu` | `random` | 0 / 6 / 0, +0.00 ° |" in board
     with (out / "tables.csv").open() as file:
         rows = list(csv.DictReader(file))
     abz = next(

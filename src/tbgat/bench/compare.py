@@ -29,8 +29,8 @@ class Duel:
         Two-sided Wilcoxon signed-rank test over the instances.
     """
 
-    first: str
-    second: str
+    first: Series
+    second: Series
     wins: int
     ties: int
     losses: int
@@ -45,7 +45,7 @@ class Columns:
     ``lost`` names the columns in which it is larger.
     """
 
-    first: str
+    first: Series
     second: str
     wins: int
     ties: int
@@ -96,8 +96,8 @@ def duel(
     exact = [0.0 if abs(d) < 1e-9 else d for d in differences]
     wins, losses = sum(d < 0 for d in exact), sum(d > 0 for d in exact)
     return Duel(
-        one.name,
-        other.name,
+        one,
+        other,
         wins,
         len(exact) - wins - losses,
         losses,
@@ -143,7 +143,7 @@ def against_paper(
                 wins = sum(d < 0 for d in differences.values())
                 found.append(
                     Columns(
-                        series.name,
+                        series,
                         f"TBGAT-{n} (published)",
                         wins,
                         len(differences) - wins - len(lost),

@@ -90,7 +90,7 @@ def write_report(
     """Write all texts into a folder.
 
     ``report.md`` has everything, ``tables.csv`` and ``tables.tex`` the tables; ``summary.md`` is
-    one small table and ``scoreboard.md`` the outcome in sentences.
+    one small table and ``scoreboard.md`` who beats whom.
     """
     scores = Scores(records)
     tables = build_tables(scores)
@@ -169,7 +169,7 @@ def _comparisons(scores: Scores) -> list[str]:
                 "|---|---|---:|---:|---:|---:|---:|",
             ]
             lines += [
-                f"| {d.first} | {d.second} | {d.wins} | {d.ties} | {d.losses} "
+                f"| {d.first.name} | {d.second.name} | {d.wins} | {d.ties} | {d.losses} "
                 f"| {d.difference:+.2f} | {d.p_value:.2g} |"
                 for d in found
             ]
@@ -184,7 +184,8 @@ def _comparisons(scores: Scores) -> list[str]:
             "|---|---|---:|---:|---:|---:|",
         ]
         lines += [
-            f"| {c.first} | {c.second} | {c.wins} | {c.ties} | {c.losses} | {c.difference:+.2f} |"
+            f"| {c.first.name} | {c.second} | {c.wins} | {c.ties} | {c.losses} "
+            f"| {c.difference:+.2f} |"
             for c in columns
         ]
         lines.append("")

@@ -1,13 +1,13 @@
-"""What holds and what does not, in sentences computed from the records."""
+"""What holds and what does not, computed from the records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tbgat.bench.compare import Duel, against_paper, duels
+from tbgat.bench.compare import Columns, Duel, against_paper, duels
 from tbgat.bench.paper import STEPS, measured_row, published_row, second_series, step_series
 from tbgat.bench.records import Record
-from tbgat.bench.scores import Scores
+from tbgat.bench.scores import Scores, Series
 from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
 from tbgat.bench.tables import Cell, Column, Row, Table
 
@@ -15,6 +15,11 @@ __all__ = ["CLASSIC", "scoreboard", "summary"]
 
 CLASSIC = tuple(group for deck in PAPER_GROUPS for group in deck)
 TAILLARD = PAPER_GROUPS[0][:8]
+
+SIGNIFICANT = 0.05
+
+# By the names of a row and a budget.
+Cells = dict[tuple[tuple[str, ...], str], str]
 
 
 def summary(scores: Scores) -> Table:
@@ -46,28 +51,19 @@ def _with_mean(row: Row) -> Row:
 
 
 def scoreboard(scores: Scores) -> str:
-    """Say against whom, in Markdown."""
+    """Say who beats whom, in small tables."""
     lines = []
     for title, groups in (("classic benchmarks", CLASSIC), ("synthetic sizes", SYNTHETIC_GROUPS)):
-        found = [c for c in against_paper(scores, STEPS, groups) if c.first != "dispatch"]
+        found = [c for c in against_paper(scores, STEPS, groups) if not c.first.stepless]
         if found:
-            lines += [f"**Equal steps, against the paper's figures on the {title}**", ""]
-        for c in found:
-            where = f" ({', '.join(c.lost)})" if 0 < len(c.lost) <= 8 else ""
-            lines.append(
-                f"- `{c.first}` against {c.second}: smaller mean gap in {c.wins} of "
-                f"{c.wins + c.ties + c.losses} columns, equal in {c.ties}, larger in "
-                f"{c.losses}{where}; on average {c.difference:+.1f} percentage points"
-            )
-        missing = f"Equal steps on the {title}: no runs, or no good references yet.\n"
-        lines.append("" if found else missing)
-    for title, kept in (("classic benchmarks", _classic), ("synthetic", _synthetic)):
-        steps = [d for d in duels(scores, kept, STEPS, timed=False) if "dispatch" not in d.second]
-        lines += _sentences(f"Equal steps, instance by instance ({title})", steps)
+            lines += _against_paper(f"Equal steps, against the paper's TBGAT on the {title}", found)
+        else:
+            lines += [f"Equal steps on the {title}: no runs, or no good references yet.", ""]
+    for title, kept in (("classic benchmarks", _classic), ("synthetic instances", _synthetic)):
+        steps = duels(scores, kept, STEPS, timed=False)
+        lines += _duels(f"Equal steps, instance by instance on the {title}", steps)
     timed = duels(scores, lambda _: True, STEPS, timed=True)
-    lines += _sentences(
-        "Equal seconds, instance by instance", [d for d in timed if "dispatch" not in d.first]
-    )
+    lines += _duels("Equal seconds, instance by instance", timed)
     if not timed:
         lines.append("No equal-seconds runs yet.")
     return "\n".join(lines).rstrip() + "\n"
@@ -81,16 +77,49 @@ def _synthetic(record: Record) -> bool:
     return record.suite == "synthetic"
 
 
-def _sentences(title: str, found: Sequence[Duel]) -> list[str]:
-    if not found:
-        return []
-    lines = [f"**{title}**", ""]
-    for d in found:
-        verdict = "better" if d.difference < 0 else "worse"
-        if d.p_value > 0.05:
-            verdict = "not clearly different"
-        lines.append(
-            f"- `{d.first}` against `{d.second}`: {verdict} ({d.wins} wins, {d.ties} ties, "
-            f"{d.losses} losses, {d.difference:+.2f} percentage points, p = {d.p_value:.2g})"
-        )
+def _against_paper(title: str, found: Sequence[Columns]) -> list[str]:
+    cells: Cells = {
+        ((c.first.method,), _budget(c.first)): f"{_outcome(c)}, {c.difference:+.1f}" for c in found
+    }
+    lines = _table(title, "columns smaller / equal / larger, points", ["method"], cells)
+    # Where a method loses little it matters where; where it loses nearly everywhere it does not.
+    where = [
+        f"- `{c.first.name}` is above the published figure in {', '.join(c.lost)}."
+        for c in found
+        if 0 < len(c.lost) <= 8 and c.wins > c.losses
+    ]
+    return [*lines, *where, ""] if where else lines
+
+
+def _duels(title: str, found: Sequence[Duel]) -> list[str]:
+    cells: Cells = {
+        (
+            (d.first.method, d.second.method),
+            _budget(d.first),
+        ): f"{_outcome(d)}, {d.difference:+.2f}{'' if d.p_value <= SIGNIFICANT else ' °'}"
+        for d in found
+        if not d.first.stepless and not d.second.stepless
+    }
+    note = f"instances won / tied / lost, points; ° Wilcoxon p > {SIGNIFICANT:g}"
+    return _table(title, note, ["method", "against"], cells) if cells else []
+
+
+def _outcome(found: Columns | Duel) -> str:
+    return f"{found.wins} / {found.ties} / {found.losses}"
+
+
+def _budget(series: Series) -> str:
+    return f"{series.steps} steps" if series.seconds is None else f"{series.seconds:g} s"
+
+
+def _table(title: str, note: str, heads: Sequence[str], cells: Cells) -> list[str]:
+    """Lay out cells by the names of their row and their budget."""
+    budgets = list(dict.fromkeys(budget for _, budget in cells))
+    rows = list(dict.fromkeys(names for names, _ in cells))
+    lines = [f"**{title}** ({note})", "", f"| {' | '.join([*heads, *budgets])} |"]
+    lines.append("|" + "---|" * len(heads) + "---:|" * len(budgets))
+    for names in rows:
+        words = [f"`{name}`" for name in names]
+        words += [cells.get((names, budget), "") for budget in budgets]
+        lines.append(f"| {' | '.join(words)} |")
     return [*lines, ""]
