@@ -69,11 +69,11 @@ def compare(batch: int, steps: int, threads: int, every: int) -> dict[str, float
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr)
     rng = np.random.default_rng(0)
     # Load or compile everything first.
-    warm = Episode([generate.uniform(10, 10, rng) for _ in range(batch)], rng, threads=threads)
+    warm = _episode(config, rng, threads)
     learn(policy, optimiser, warm.window(policy, config.window), config, threads)
 
     begin = time.perf_counter()
-    episode = Episode([generate.uniform(10, 10, rng) for _ in range(batch)], rng, threads=threads)
+    episode = _episode(config, rng, threads)
     ours, earning = time.perf_counter() - begin, []
     theirs: list[list[float]] = [[], []]
     for number in range(steps // config.window):
@@ -100,6 +100,11 @@ def compare(batch: int, steps: int, threads: int, every: int) -> dict[str, float
         "wanted": WANTED,
         "earning_windows": statistics.mean(earning),
     }
+
+
+def _episode(config: TrainingConfig, rng: np.random.Generator, threads: int) -> Episode:
+    instances = [generate.uniform(10, 10, rng) for _ in range(config.batch)]
+    return Episode(instances, rng, threads=threads, products=config.products)
 
 
 def _opponent(threads: int, tuned: bool) -> ProcessPoolExecutor:

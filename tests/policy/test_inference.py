@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from tbgat.errors import UsageError
 from tbgat.generate import uniform
 from tbgat.policy import prepared
 from tbgat.policy.features import observe
@@ -13,11 +14,11 @@ from tests.policy.states import mixed_instances, random_move, walk
 from tests.policy.test_network import randomise
 
 
-def steps_agree(network, instances, steps=6, threads=1, seed=0):
+def steps_agree(network, instances, steps=6, threads=1, seed=0, products="float32", error=1e-5):
     """Walk at random; at every step the compiled scores equal those of the torch network."""
     batch, _ = walk(instances, steps=0, seed=seed)
     rng = np.random.default_rng(seed)
-    scorer = Scorer(network, batch, threads=threads)
+    scorer = Scorer(network, batch, threads=threads, products=products)
     best = batch.arrays.makespan.copy()
     random = rng.integers(0, 2**63, len(batch)).astype(np.uint64)
     for _ in range(steps):
@@ -28,7 +29,7 @@ def steps_agree(network, instances, steps=6, threads=1, seed=0):
         seen = observe(batch, network.config.move_features, best)
         with torch.no_grad():
             expected = network(seen).numpy()
-        np.testing.assert_allclose(found.scores, expected, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(found.scores, expected, rtol=error, atol=error)
         for ours, theirs in [
             (found.offsets, seen.move_offsets),
             (found.u, seen.move_u),
@@ -58,10 +59,30 @@ def test_single_graph_and_sharing(threads):
     steps_agree(randomise(TBGAT("tiny"), 3), [uniform(40, 15, 1)], threads=threads)
 
 
-def scores_of_a_walk(network, instances, threads, steps=12):
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("preset", ["paper", "small"])
+def test_narrow_products_round_the_scores_a_little(preset, threads):
+    network = randomise(TBGAT(preset), 1)
+    steps_agree(network, mixed_instances(), threads=threads, products="int16", error=2e-3)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_narrow_products_at_other_depths(layers):
+    config = NetworkConfig(heads=3, width=11, layers=layers, move_features=())
+    network = randomise(TBGAT(config), 2)
+    steps_agree(network, mixed_instances(5)[:3], products="int16", error=2e-3)
+
+
+def test_unknown_products():
+    batch, _ = walk([uniform(3, 3, 1)], steps=0)
+    with pytest.raises(UsageError, match="float32, int16, bfloat16"):
+        Scorer(TBGAT("tiny"), batch, products="int8")
+
+
+def scores_of_a_walk(network, instances, threads, steps=12, products="float32"):
     """Scores of all steps of a random walk, and fresh weights in the middle."""
     batch, _ = walk(instances, steps=0)
-    scorer = Scorer(network, batch, threads=threads)
+    scorer = Scorer(network, batch, threads=threads, products=products)
     rng, random = np.random.default_rng(0), np.arange(len(batch), dtype=np.uint64)
     found = []
     for step in range(steps):
@@ -75,13 +96,15 @@ def scores_of_a_walk(network, instances, threads, steps=12):
 
 
 @pytest.mark.parametrize("count", [1, 3, 16], ids="{} graphs".format)
-def test_scores_do_not_depend_on_the_threads(count):
+@pytest.mark.parametrize("products", ["float32", "int16"])
+def test_scores_do_not_depend_on_the_threads(count, products):
     """Bit by bit: a row of a product is summed in one order, whoever computes it."""
     network = randomise(TBGAT("paper"), 5)
     instances = (mixed_instances(3) * 2)[-count:]
-    alone = scores_of_a_walk(network, instances, 1)
+    alone = scores_of_a_walk(network, instances, 1, products=products)
     for threads in (2, 4):
-        np.testing.assert_array_equal(scores_of_a_walk(network, instances, threads), alone)
+        found = scores_of_a_walk(network, instances, threads, products=products)
+        np.testing.assert_array_equal(found, alone)
 
 
 def test_searches_at_the_same_time_do_not_disturb_each_other():

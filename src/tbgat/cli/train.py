@@ -44,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--window", type=int, default=10, help="moves between two updates (n)")
     add("--entropy", type=float, default=1e-5, help="weight of the entropy term (EC)")
     add("--clip", type=float, default=0.0, help="largest norm of a gradient, 0 for none")
+    products = ("float32", "int16", "bfloat16")
+    add("--products", choices=products, default="int16", help="large products of the roll-outs")
     add("--literal", action="store_true", help="gradients through every window, as in Algorithm 1")
     add("--pairs", type=int, default=24, help="evolution: perturbations per generation")
     add("--sigma", type=float, default=0.2, help="evolution: their deviation")

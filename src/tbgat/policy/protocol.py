@@ -35,16 +35,18 @@ class NetworkPolicy:
 
     Parameters
     ----------
-    threads, bf16
+    threads, products
         As for :class:`~tbgat.policy.inference.Scorer`.
     """
 
-    def __init__(self, network: TBGAT, threads: int = 1, bf16: bool = False) -> None:
-        self._network, self._threads, self._bf16 = network.eval(), threads, bf16
+    def __init__(self, network: TBGAT, threads: int = 1, products: str = "float32") -> None:
+        self._network, self._threads, self._products = network.eval(), threads, products
         self._scorer: Scorer | None = None
 
     def __call__(self, batch: GraphBatch, best: npt.NDArray[np.int64]) -> npt.NDArray[np.floating]:
         """Score every move."""
         if self._scorer is None or self._scorer.batch is not batch:
-            self._scorer = Scorer(self._network, batch, threads=self._threads, bf16=self._bf16)
+            self._scorer = Scorer(
+                self._network, batch, threads=self._threads, products=self._products
+            )
         return self._scorer(best).scores

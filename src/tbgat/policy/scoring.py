@@ -17,7 +17,7 @@ import numpy as np
 
 from tbgat.graph.compiled import inner_float_kernel, inner_kernel, lean_kernel
 from tbgat.policy.kernels import attend_nodes, first_rows, last_parts, last_rows, look
-from tbgat.policy.product import multiply
+from tbgat.policy.product import multiply, narrow_rows
 from tbgat.policy.scalars import tanh
 from tbgat.policy.sharing import (
     close_call,
@@ -171,12 +171,12 @@ def _multiply_inner(shared, stage, slot, begin, end, low, high, depth, g, w, m, 
                     if task == mine:
                         remembered = depth == 0 and m.values.shape[1] > 0
                         multiply(
-                            m.hidden[at],
+                            m.inputs[at],
                             base - origin,
                             w.inner[depth, view],
                             panel,
                             min(panel + wide, panels),
-                            w.zeros,
+                            w.inner_units[depth, view],
                             m.values[view] if remembered else m.spare[at],
                             base if remembered else base - origin,
                             m.changed[view, base:] if depth == 0 else r.order,
@@ -218,6 +218,8 @@ def _attend_inner(shared, stage, slot, begin, end, low, high, depth, g, links, w
                     )
                     if depth == len(w.inner) - 1:
                         last_parts(row, first, last, m.hidden[at], w.last_logits[view], m.parts[at])
+                    elif w.narrow:
+                        narrow_rows(m.hidden[at], row, first, last, m.inputs[at])
                     mine = finish_task(shared, stage)
                 task += 1
     wait_for_stage(shared, stage, task)
@@ -240,6 +242,8 @@ def _first(links, w, m, view, slot, b, row, first, last):
         links[view], b, row, m.changed[view], first, last, m.features[view], w.first_logits[view],
         w.first[view], w.first_bias[view], m.raw[slot], m.hidden[slot],
     )  # fmt: skip
+    if w.narrow:
+        narrow_rows(m.hidden[slot], row, first, last, m.inputs[slot])
 
 
 @inner_kernel

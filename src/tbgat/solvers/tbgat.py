@@ -55,7 +55,7 @@ def solve(
     greedy: bool = False,
     trajectories: int = 1,
     device: str = "cpu",
-    bf16: bool = False,
+    products: str = "float32",
     policy: Policy | None = None,
 ) -> Outcome:
     """Search with the network.
@@ -71,8 +71,9 @@ def solve(
         Searches side by side.
     device
         Where the network runs, such as ``cpu`` or ``cuda``.
-    bf16
-        Compute the large products in bfloat16; worth it where the hardware has it.
+    products
+        How the large products are computed: ``float32``; ``int16``, rounded and faster; or
+        ``bfloat16``, worth it where the hardware has it.
     policy
         Scores the moves in place of the network (see :class:`tbgat.policy.protocol.Policy`).
     """
@@ -90,7 +91,7 @@ def solve(
         greedy=greedy,
         trajectories=trajectories,
         device=device,
-        bf16=bf16,
+        products=products,
         policy=policy,
     )[0]
 
@@ -101,7 +102,7 @@ def solve_many(
     greedy: bool = False,
     trajectories: int = 1,
     device: str = "cpu",
-    bf16: bool = False,
+    products: str = "float32",
     policy: Policy | None = None,
 ) -> list[Outcome]:
     """Search on many tasks at once, whatever their shapes; see :func:`solve`.
@@ -125,7 +126,7 @@ def solve_many(
         if _walks(network):
             found = learned.solve_many(chosen, network, **options)
         else:
-            scores = NetworkPolicy(network, max(task.threads for task in chosen), bf16)
+            scores = NetworkPolicy(network, max(task.threads for task in chosen), products)
             found = policy_search(chosen, scores, **options)
         for number, outcome in zip(numbers, found, strict=True):
             outcomes[number] = replace(outcome, story=(story,))

@@ -27,7 +27,7 @@ class TrainingConfig:
     learner
         ``reinforce``, or ``evolution`` for networks without a graph. A batch is then a generation,
         and ``window``, ``entropy``, ``clip`` and ``literal`` mean nothing. With ``imitation`` it is
-        a lesson of ``window`` updates, and ``entropy`` and ``literal`` mean nothing.
+        a lesson of ``window`` updates; ``entropy``, ``literal`` and ``products`` mean nothing.
     teacher
         Whom an imitation follows: weights by name or file, or a preset as it is before training.
     passes
@@ -50,6 +50,9 @@ class TrainingConfig:
         Weight EC of the entropy term.
     clip
         Largest norm of a gradient; 0 for none.
+    products
+        How the roll-outs compute the large products (:data:`~tbgat.policy.inference.PRODUCTS`);
+        gradients are always those of float32.
     literal
         Recompute every window with gradients, as Algorithm 1 is written, not only those whose
         normalised return differs from zero.
@@ -82,6 +85,7 @@ class TrainingConfig:
     entropy: float = 1e-5
     clip: float = 0.0
     seed: int = 1
+    products: str = "int16"
     literal: bool = False
     validate_every: int = 10
     validation: int = 200
@@ -135,7 +139,8 @@ class TrainingConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrainingConfig:
         """Inverse of :meth:`to_dict`, also after a trip through JSON."""
-        given = dict(values)
+        # Older runs do not name their products.
+        given = {"products": "float32", **values}
         given["sizes"] = tuple((int(j), int(m)) for j, m in given["sizes"])
         if "marks" in given:
             given["marks"] = tuple(given["marks"])

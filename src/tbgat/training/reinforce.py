@@ -74,6 +74,8 @@ class Episode:
     ----------
     rng
         Breaks ties of the rule, seeds the critical paths and draws the moves.
+    products
+        As for :class:`~tbgat.policy.inference.Scorer`.
     """
 
     def __init__(
@@ -82,13 +84,14 @@ class Episode:
         rng: np.random.Generator,
         *,
         threads: int = 1,
+        products: str = "float32",
     ) -> None:
         schedules = [Schedule.from_starts(i, dispatch_starts(i, rng=rng)) for i in instances]
         self.batch = GraphBatch.from_schedules(instances, schedules, threads=threads)
         self.best: Int64 = self.batch.arrays.makespan.copy()
         self.paths = random_states(len(instances), rng)
         self._choices = rng
-        self._threads = threads
+        self._threads, self._products = threads, products
         self._scorer: Scorer | None = None
 
     def window(self, policy: TBGAT, count: int) -> Window:
@@ -111,7 +114,9 @@ class Episode:
     def scorer(self, policy: TBGAT) -> Scorer:
         """The policy as it is now, ready to score these solutions."""
         if self._scorer is None or self._scorer.network is not policy:
-            self._scorer = Scorer(policy, self.batch, threads=self._threads)
+            self._scorer = Scorer(
+                policy, self.batch, threads=self._threads, products=self._products
+            )
         else:
             self._scorer.refresh()
         return self._scorer
@@ -240,7 +245,7 @@ def run_batch(
     instances = [generate.uniform(jobs, machines, rng) for jobs, machines in config.size_of(number)]
     for group in optimiser.param_groups:
         group["lr"] = config.rate(number)
-    episode = Episode(instances, rng, threads=threads)
+    episode = Episode(instances, rng, threads=threads, products=config.products)
     first = episode.best.copy()
     losses, entropies, earning = [], [], []
     for begin in range(0, config.steps, config.window):
