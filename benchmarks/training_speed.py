@@ -3,11 +3,12 @@
     python benchmarks/training_speed.py         # writes results/training_speed.json
 
 Ours: a whole batch (instances, T steps, an update after every n of them) as ``tbgat train`` runs
-it. The opponent keeps the gradients of every step: forward and backward pass of the identical
-network from PyTorch Geometric's GATConv (``tbgat.policy.pyg_reference``) on the states our batch
-meets, given its tensors for free, with no engine and no optimiser. It has its turns between our
-windows, in two processes of its own: one as PyTorch comes, and one with the setting of the C
-library's allocator that ours has. Its mean step is taken T times.
+it. The opponent is Algorithm 1 as it is written, with the identical network from PyTorch
+Geometric's GATConv (``tbgat.policy.pyg_reference``): n forward passes that keep what the gradients
+need, one backward pass behind them, one step of Adam. It gets the states that our batch meets, laid
+out as its tensors for free, and needs no engine. It has its turns between our windows, in two
+processes of its own: one as PyTorch comes, and one with the setting of the C library's allocator
+that ours has. Its mean window is taken T / n times.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ import torch
 
 from tbgat import generate
 from tbgat.bench.card import environment_card
-from tbgat.policy.moves import log_probabilities
+from tbgat.policy.moves import entropies, log_probabilities
 from tbgat.policy.network import TBGAT
 from tbgat.policy.pyg_reference import PygNetwork, PygState
 from tbgat.training.allocator import keep_freed_memory
 from tbgat.training.config import TrainingConfig
-from tbgat.training.reinforce import Episode, Window, learn
+from tbgat.training.reinforce import Episode, Window, learn, normalised_returns
 
 WANTED = 15.0
 OUT = Path(__file__).resolve().parent.parent / "results" / "training_speed.json"
@@ -71,6 +72,9 @@ def compare(batch: int, steps: int, threads: int, every: int) -> dict[str, float
     # Load or compile everything first.
     warm = _episode(config, rng, threads)
     learn(policy, optimiser, warm.window(policy, config.window), config, threads)
+    first = warm.window(policy, config.window)
+    for opponent in opponents:
+        opponent.submit(opponents_window, policy, first, config).result()
 
     begin = time.perf_counter()
     episode = _episode(config, rng, threads)
@@ -84,10 +88,11 @@ def compare(batch: int, steps: int, threads: int, every: int) -> dict[str, float
         earning.append(float((window.rewards > 0).any(axis=0).mean()))
         if number % every == 0:
             for opponent, seconds in zip(opponents, theirs, strict=True):
-                seconds.append(opponent.submit(opponents_step, policy, window).result())
+                seconds.append(opponent.submit(opponents_window, policy, window, config).result())
     for opponent in opponents:
         opponent.shutdown()
-    plain, tuned = (steps * statistics.mean(seconds) for seconds in theirs)
+    windows = steps // config.window
+    plain, tuned = (windows * statistics.mean(seconds) for seconds in theirs)
     return {
         "batch": batch,
         "steps": steps,
@@ -120,19 +125,23 @@ def _prepare(threads: int, tuned: bool) -> None:
         keep_freed_memory()
 
 
-def opponents_step(policy: TBGAT, window: Window) -> float:
-    """Seconds of forward and backward pass on the first step of a window, the second time round."""
-    seen = window.observations[0]
-    network, state = PygNetwork(policy), PygState.of(seen)
-    alive = window.actions[0] >= 0
-    chosen = torch.from_numpy((seen.move_offsets[:-1] + window.actions[0])[alive])
-    seconds = 0.0
-    for _ in range(2):
-        begin = time.perf_counter()
+def opponents_window(policy: TBGAT, window: Window, config: TrainingConfig) -> float:
+    """Seconds of the innermost lines of Algorithm 1 on the states of a window."""
+    network = PygNetwork(policy)
+    optimiser = torch.optim.Adam(network.parameters(), lr=config.lr)
+    states = [PygState.of(seen) for seen in window.observations]
+    returns = torch.from_numpy(normalised_returns(window.rewards)).float()
+    begin = time.perf_counter()
+    loss = torch.zeros(())
+    for t, (seen, state) in enumerate(zip(window.observations, states, strict=True)):
         log_pi = log_probabilities(network(state), seen.move_offsets)
-        (-log_pi[chosen].sum()).backward()
-        seconds = time.perf_counter() - begin
-    return seconds
+        alive = window.actions[t] >= 0
+        chosen = log_pi[torch.from_numpy((seen.move_offsets[:-1] + window.actions[t])[alive])]
+        gain = (chosen * returns[t, torch.from_numpy(alive)]).sum()
+        loss = loss - gain - config.entropy * entropies(log_pi, seen.move_offsets).sum()
+    (loss / config.batch).backward()
+    optimiser.step()
+    return time.perf_counter() - begin
 
 
 if __name__ == "__main__":
