@@ -16,6 +16,7 @@ from tbgat.graph.evaluate import fill_heads, fill_levels, fill_tails, sort_topol
 
 __all__ = [
     "evaluate_range",
+    "follow_order",
     "levels_range",
     "moves_range",
     "proved_range",
@@ -158,13 +159,13 @@ def set_makespan(g, b):
 
 
 @inner_kernel
-def restart(g, b, order, last_on):
-    """Take over a linear order of all operations and forget every swap made before.
+def follow_order(g, b, order, last_on):
+    """Let the machines run as a linear order of all operations says; fill heads and tails.
 
     Parameters
     ----------
     order
-        Of the whole batch; machines run as it says.
+        Of the whole batch.
     last_on
         Scratch, one place per machine.
     """
@@ -183,10 +184,17 @@ def restart(g, b, order, last_on):
         if y >= 0:
             g.machine_succ[y] = x
         last_on[m] = x
-        g.moved_at[x] = 0
-        g.moves_made[x] = 0
     fill_heads(lo, hi, g.order, g.duration, g.job_pred, g.machine_pred, g.est)
     fill_tails(lo, hi, g.order, g.duration, g.job_succ, g.machine_succ, g.tail)
+
+
+@inner_kernel
+def restart(g, b, order, last_on):
+    """Take over a linear order (see :func:`follow_order`) and forget every swap made before."""
+    follow_order(g, b, order, last_on)
+    for x in range(g.offset[b], g.offset[b + 1]):
+        g.moved_at[x] = 0
+        g.moves_made[x] = 0
     g.swaps[b] = 0
     g.lowest[b] = UNKNOWN
     set_makespan(g, b)

@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tbgat.graph.compiled import inner_kernel, random_below
-from tbgat.graph.evaluate import fill_heads, fill_tails
 from tbgat.graph.state import GraphBatch, random_states
-from tbgat.graph.swap import set_makespan, swap_adjacent
+from tbgat.graph.swap import follow_order, set_makespan, swap_adjacent
 from tbgat.schedule import Schedule
 from tbgat.search.task import Task
 
@@ -87,22 +86,7 @@ def must_pause(t, target):
 @inner_kernel
 def load_order(g, t, row):
     """Take over the solution kept in ``row``: machines run as the linear order says."""
-    n = g.offset[1]
-    for m in range(len(t.last_on)):
-        t.last_on[m] = -1
-    for i in range(n):
-        x = t.kept_order[row, i]
-        g.order[i] = x
-        g.position[x] = i
-        m = g.machine[x]
-        y = t.last_on[m]
-        g.machine_pred[x] = y
-        g.machine_succ[x] = -1
-        if y >= 0:
-            g.machine_succ[y] = x
-        t.last_on[m] = x
-    fill_heads(0, n, g.order, g.duration, g.job_pred, g.machine_pred, g.est)
-    fill_tails(0, n, g.order, g.duration, g.job_succ, g.machine_succ, g.tail)
+    follow_order(g, 0, t.kept_order[row], t.last_on)
     set_makespan(g, 0)
     g.swaps[0] = 0
 
