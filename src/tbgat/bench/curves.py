@@ -61,7 +61,13 @@ def _mean_gap(scores: Scores, records: Sequence[Record], steps: int) -> float:
 
 
 def second_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
-    """Mean gap in percent of the runs of so many seconds, on the instances all methods have."""
+    """Mean gap in percent after so many seconds, on the instances all methods have.
+
+    Of a method that tells only of its end, the points are its budgets.
+    """
+    budgets = scores.budgets()
+    grid = (f * 10**p / 10 for p in range(5) for f in GRID)
+    points = sorted({*budgets, *(s for s in grid if s < max(budgets, default=0))})
     found = {
         (label, budget): {
             (run.record.instance, run.record.seed): run.gap
@@ -69,7 +75,7 @@ def second_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
             if run.record.group in groups
         }
         for label in scores.labels(timed=True)
-        for budget in scores.budgets()
+        for budget in points
         if not Series(label).stepless
     }
     filled = {key: gaps for key, gaps in found.items() if gaps}

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["gap_curves", "learning_curves", "write_figures"]
 
 SIZE = (7.5, 4.8)
-STEP_TICKS = (1, 10, 100, 500, 1000, 2000, 5000)
+# Points that are worth a mark each, and how far apart gaps must be for a logarithmic axis.
+FEW = 6
+WIDE = 20
+TICKS = {"steps": (1, 10, 100, 500, 1000, 2000, 5000), "seconds": (0.1, 0.2, 0.5, 1, 2, 5, 20, 60)}
+GAP_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
 def gap_curves(
@@ -49,18 +53,23 @@ def gap_curves(
             x,
             y,
             color=INK[number % len(INK)],
-            marker="o" if across == "seconds" else "",
+            marker="o" if len(x) < FEW else "",
             markersize=4,
             clip_on=False,
             label=label,
         )
     ax.set_xscale("log")
-    ticks = (
-        STEP_TICKS if across == "steps" else sorted({s for x, _ in measured.values() for s in x})
-    )
+    end = max(s for x, _ in measured.values() for s in x)
+    ticks = [tick for tick in TICKS[across] if tick <= end]
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    heights = [gap for _, y in (*measured.values(), *published.values()) for gap in y]
+    if min(heights) > 0 and max(heights) > WIDE * min(heights):
+        ax.set_yscale("log")
+        ticks = [tick for tick in GAP_TICKS if min(heights) <= tick <= max(heights)]
+        ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    else:
+        ax.set_ylim(bottom=0)
     ax.minorticks_off()
-    ax.set_ylim(bottom=0)
     ax.set_xlabel(across, loc="left")
     ax.set_ylabel("mean gap to the best known, %")
     ax.grid(alpha=0.25)
