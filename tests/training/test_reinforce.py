@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbgat import generate
+from tbgat.errors import UsageError
 from tbgat.policy.network import TBGAT
 from tbgat.training.config import TrainingConfig
 from tbgat.training.reinforce import Episode, learn, normalised_returns, run_batch, window_gradient
@@ -103,3 +104,26 @@ def test_a_batch_depends_on_seed_and_number_alone(mixed):
         ends[-1].append(torch.cat([p.flatten() for p in policy.parameters()]).tolist())
     assert ends[0] == ends[1]
     assert ends[0][0] != ends[0][1]
+
+
+def test_rounded_products_change_the_roll_outs_alone():
+    """And those rarely: a move is drawn otherwise now and then."""
+    windows = {}
+    for products in ("float32", "int16"):
+        rng = np.random.default_rng(3)
+        instances = [generate.uniform(6, 5, rng) for _ in range(6)]
+        windows[products] = Episode(instances, rng, products=products).window(tiny(), 5)
+    same = windows["float32"].actions == windows["int16"].actions
+    assert same.mean() > 0.9
+
+
+def test_runs_from_before_products_were_named_go_on_in_float32():
+    old = TrainingConfig().to_dict()
+    del old["products"]
+    assert TrainingConfig.from_dict(old).products == "float32"
+    assert TrainingConfig.from_dict(TrainingConfig().to_dict()) == TrainingConfig()
+
+
+def test_unknown_products_are_refused_at_once():
+    with pytest.raises(UsageError, match="int8"):
+        TrainingConfig(products="int8")

@@ -10,6 +10,7 @@ from typing import Any
 
 from tbgat.errors import UsageError
 from tbgat.generate.sizes import Sizes
+from tbgat.policy.inference import PRODUCTS
 
 __all__ = ["LEARNERS", "TrainingConfig"]
 
@@ -102,6 +103,8 @@ class TrainingConfig:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{name} must be 0 or more, got {value}")
+        if self.products not in PRODUCTS:
+            raise UsageError(f"unknown products {self.products!r}; known are {', '.join(PRODUCTS)}")
         if self.learner not in LEARNERS:
             raise UsageError(f"unknown learner {self.learner!r}; known are {', '.join(LEARNERS)}")
         if not self.marks or min(self.marks) < 1 or list(self.marks) != sorted(set(self.marks)):
