@@ -7,9 +7,12 @@ import torch
 from tbgat.errors import UsageError
 from tbgat.generate import uniform
 from tbgat.policy import prepared
+from tbgat.policy.basis import leading_directions
+from tbgat.policy.differentiable import first_layer_of
 from tbgat.policy.features import observe
 from tbgat.policy.inference import Scorer
 from tbgat.policy.network import TBGAT, NetworkConfig
+from tbgat.policy.weights import load_weights
 from tests.policy.states import mixed_instances, random_move, walk
 from tests.policy.test_network import randomise
 
@@ -60,22 +63,36 @@ def test_single_graph_and_sharing(threads):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("preset", ["paper", "small"])
-def test_narrow_products_round_the_scores_a_little(preset, threads):
+@pytest.mark.parametrize(("preset", "error"), [("paper", 1e-3), ("small", 1e-5)])
+def test_coordinates_change_the_scores_a_little(preset, error, threads):
+    """And not at all where the network is too small for them."""
     network = randomise(TBGAT(preset), 1)
-    steps_agree(network, mixed_instances(), threads=threads, products="int16", error=2e-3)
+    steps_agree(network, mixed_instances(), threads=threads, products="lowrank", error=error)
 
 
 @pytest.mark.parametrize("layers", [1, 2, 4])
-def test_narrow_products_at_other_depths(layers):
-    config = NetworkConfig(heads=3, width=11, layers=layers, move_features=())
+def test_coordinates_at_other_depths(layers):
+    config = NetworkConfig(heads=4, width=64, layers=layers, move_features=())
     network = randomise(TBGAT(config), 2)
-    steps_agree(network, mixed_instances(5)[:3], products="int16", error=2e-3)
+    steps_agree(network, mixed_instances(5)[:3], products="lowrank", error=1e-3)
+
+
+@pytest.mark.parametrize("size", [(10, 10), (20, 15), (5, 30), (60, 4)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("trained", [True, False], ids=["shipped", "untrained"])
+def test_directions_hold_what_layer_1_gives(size, trained):
+    network = load_weights("paper", size=size).network if trained else TBGAT("paper")
+    _, seen = walk([uniform(*size, 3)], steps=30)
+    late = seen[-1]
+    with torch.no_grad():
+        rows = first_layer_of(network.layers, late)
+        basis = leading_directions(network)
+        lost = rows - rows @ basis @ basis.transpose(1, 2)
+    assert 0 < lost.norm() < 1e-3 * rows.norm()
 
 
 def test_unknown_products():
     batch, _ = walk([uniform(3, 3, 1)], steps=0)
-    with pytest.raises(UsageError, match="float32, int16, bfloat16"):
+    with pytest.raises(UsageError, match="float32, lowrank, bfloat16"):
         Scorer(TBGAT("tiny"), batch, products="int8")
 
 
@@ -96,7 +113,7 @@ def scores_of_a_walk(network, instances, threads, steps=12, products="float32"):
 
 
 @pytest.mark.parametrize("count", [1, 3, 16], ids="{} graphs".format)
-@pytest.mark.parametrize("products", ["float32", "int16"])
+@pytest.mark.parametrize("products", ["float32", "lowrank"])
 def test_scores_do_not_depend_on_the_threads(count, products):
     """Bit by bit: a row of a product is summed in one order, whoever computes it."""
     network = randomise(TBGAT("paper"), 5)

@@ -23,7 +23,7 @@ from tbgat.policy.kernels import attend, first_layer, last_layer
 from tbgat.policy.links import Links, links_of_observation
 from tbgat.policy.repeats import add_copies, copy_rows, find_repeats
 
-__all__ = ["embed_moves_and_graphs"]
+__all__ = ["embed_moves_and_graphs", "first_layer_of"]
 
 Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
@@ -54,6 +54,13 @@ def embed_moves_and_graphs(
         x = _Attend.apply(products, layer.bias, layer.heads, links)
     mixed = _Last.apply(x, last.logit_weights(), links, observation)
     return torch.baddbmm(last.bias.unsqueeze(1), mixed, last.weight)
+
+
+def first_layer_of(layers: list[GraphAttention], observation: Observation) -> Tensor:
+    """What layer 1 gives with its ELU: 2 x nodes x outputs."""
+    first, links = layers[0], links_of_observation(observation)
+    given = first.weight, first.logit_weights(), first.bias, links, observation
+    return cast(Tensor, _First.apply(*given))
 
 
 class _First(torch.autograd.Function):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tbgat.policy.features import Float32, Int32, Int64
 from tbgat.policy.network import RAW_FEATURES, TBGAT
-from tbgat.policy.product import narrow_width, narrowed, packed, padded
+from tbgat.policy.product import PANEL, packed, padded
 
 __all__ = ["LayerWeights", "Memory", "Rows", "ScoringWeights", "Seen"]
 
@@ -47,15 +47,16 @@ class LayerWeights(NamedTuple):
     first_logits: Float32  # 2 x 3 x 2 x heads: view, raw feature, (tail part, head part)
     first: Float32  # 2 x 3 x outputs
     first_bias: Float32  # 2 x outputs
-    narrow: bool  # whether the products of the inner layers are
-    inner: Float32 | Int32  # inner layers x 2 x packed or narrowed: values, parts of the logits
-    inner_units: Float32  # inner layers x 2 x padded: units of the columns; zeros if not narrow
+    basis: Float32  # 2 x packed: directions of layer 1's outputs; no panels: none
+    reduced: Float32  # 2 x packed: the product of layer 2 for coordinates along those
+    inner: Float32  # inner layers x 2 x packed: values, then the parts of the logits
     inner_bias: Float32  # inner layers x 2 x outputs
     last_logits: Float32  # 2 x 2 x inputs
+    zeros: Float32  # a bias for products without
 
     @classmethod
-    def of(cls, network: TBGAT, *, narrow: bool = False) -> LayerWeights:
-        """Copy the weights as they are now."""
+    def of(cls, network: TBGAT, basis: Tensor | None = None) -> LayerWeights:
+        """Copy the weights as they are now; with a basis (2 x outputs x directions) for layer 2."""
         first, *inner, last = network.layers
         heads, outputs = network.config.heads, first.weight.shape[2]
         columns = outputs + 2 * heads
@@ -63,21 +64,21 @@ class LayerWeights(NamedTuple):
             wide = [torch.cat([layer.weight, layer.logit_weights()], dim=2) for layer in inner]
             stacked = torch.stack(wide) if inner else torch.empty(0, 2, outputs, columns)
             biases = torch.stack([i.bias for i in inner]) if inner else torch.empty(0, 2, outputs)
-            weights: Float32 | Int32
-            if narrow:
-                weights, units = narrowed(stacked)
-            else:
-                weights, units = packed(stacked), padded(np.zeros((len(inner), 2, columns)))
+            if basis is None:
+                basis = torch.empty(2, outputs, 0)
+            coordinates = basis.transpose(1, 2)
+            reduced = coordinates @ stacked[0] if inner else torch.empty(2, 0, columns)
             return cls(
                 heads=heads,
-                narrow=narrow,
                 first_logits=_copy(first.logit_weights().reshape(2, RAW_FEATURES, 2, heads)),
                 first=_copy(first.weight),
                 first_bias=_copy(first.bias),
-                inner=weights,
-                inner_units=units,
+                basis=packed(basis),
+                reduced=packed(reduced),
+                inner=packed(stacked),
                 inner_bias=_copy(biases),
                 last_logits=_copy(last.logit_weights().transpose(1, 2)),
+                zeros=padded(np.zeros(columns)),
             )
 
 
@@ -131,7 +132,7 @@ class Memory(NamedTuple):
     values: Float32  # 2 x nodes x columns: product of layer 2; no nodes: not remembered
     raw: Float32  # slots x rows x 3 * heads
     hidden: Float32  # slots x rows x outputs
-    inputs: Float32 | Int32  # slots x rows x ...: what is multiplied: hidden, or its narrow rows
+    coordinates: Float32  # slots x rows x directions
     spare: Float32  # slots x rows x columns: products that are not remembered
     parts: Float32  # slots x rows x 2
     shares: Float32  # slots x rows x 4
@@ -139,12 +140,10 @@ class Memory(NamedTuple):
     @classmethod
     def of(cls, weights: LayerWeights, nodes: int, graphs: int, slots: int, rows: int) -> Memory:
         """Make the memory of a batch, which has seen nothing: no feature equals NaN."""
-        depth, _, columns = weights.inner_units.shape
-        outputs = weights.first_bias.shape[1]
+        depth, _, panels, outputs, _ = weights.inner.shape
+        columns = PANEL * panels
         remember = depth > 0 and 2 * 4 * nodes * columns <= MEMORY_BYTES
         spare = 0 if depth <= remember else rows
-        hidden = _empty(slots, rows, outputs)
-        narrow = np.empty((slots, rows, narrow_width(outputs)), dtype=np.int32)
         return cls(
             features=np.full((2, nodes, RAW_FEATURES), np.nan, dtype=np.float32),
             fresh=np.zeros((2, nodes), dtype=np.uint8),
@@ -153,8 +152,8 @@ class Memory(NamedTuple):
             counts=np.zeros((2, graphs), dtype=np.int64),
             values=_empty(2, nodes if remember else 0, columns),
             raw=_empty(slots, rows, RAW_FEATURES * weights.heads),
-            hidden=hidden,
-            inputs=narrow if weights.narrow else hidden,
+            hidden=_empty(slots, rows, outputs),
+            coordinates=_empty(slots, rows, PANEL * weights.basis.shape[1]),
             spare=_empty(slots, spare, columns),
             parts=_empty(slots, rows, 2),
             shares=_empty(slots, rows, 4),

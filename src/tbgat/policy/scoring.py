@@ -17,7 +17,7 @@ import numpy as np
 
 from tbgat.graph.compiled import inner_float_kernel, inner_kernel, lean_kernel
 from tbgat.policy.kernels import attend_nodes, first_rows, last_parts, last_rows, look
-from tbgat.policy.product import multiply, narrow_rows
+from tbgat.policy.product import multiply
 from tbgat.policy.scalars import tanh
 from tbgat.policy.sharing import (
     close_call,
@@ -119,7 +119,7 @@ def _embed(shared, slot, begin, end, low, high, g, links, scale, w, m, r):
             for first in range(0, m.counts[view, b], _NODES):
                 if task == mine:
                     last = min(first + _NODES, m.counts[view, b])
-                    _first(links, w, m, view, slot + view - low, b, row, first, last)
+                    _first(links, w, m, r, view, slot + view - low, b, row, first, last)
                     mine = finish_task(shared, stage)
                 task += 1
     wait_for_stage(shared, stage, task)
@@ -170,13 +170,14 @@ def _multiply_inner(shared, stage, slot, begin, end, low, high, depth, g, w, m, 
                 for first in range(0, count, size):
                     if task == mine:
                         remembered = depth == 0 and m.values.shape[1] > 0
+                        reduced = depth == 0 and w.basis.shape[1] > 0
                         multiply(
-                            m.inputs[at],
+                            m.coordinates[at] if reduced else m.hidden[at],
                             base - origin,
-                            w.inner[depth, view],
+                            w.reduced[view] if reduced else w.inner[depth, view],
                             panel,
                             min(panel + wide, panels),
-                            w.inner_units[depth, view],
+                            w.zeros,
                             m.values[view] if remembered else m.spare[at],
                             base if remembered else base - origin,
                             m.changed[view, base:] if depth == 0 else r.order,
@@ -218,8 +219,6 @@ def _attend_inner(shared, stage, slot, begin, end, low, high, depth, g, links, w
                     )
                     if depth == len(w.inner) - 1:
                         last_parts(row, first, last, m.hidden[at], w.last_logits[view], m.parts[at])
-                    elif w.narrow:
-                        narrow_rows(m.hidden[at], row, first, last, m.inputs[at])
                     mine = finish_task(shared, stage)
                 task += 1
     wait_for_stage(shared, stage, task)
@@ -236,14 +235,16 @@ def _look(g, links, scale, m, view, b):
 
 
 @inner_kernel
-def _first(links, w, m, view, slot, b, row, first, last):
-    """Layer 1 of the listed nodes ``first .. last - 1``."""
+def _first(links, w, m, r, view, slot, b, row, first, last):
+    """Layer 1 of the listed nodes ``first .. last - 1``, and its coordinates if it has a basis."""
     first_rows(
         links[view], b, row, m.changed[view], first, last, m.features[view], w.first_logits[view],
         w.first[view], w.first_bias[view], m.raw[slot], m.hidden[slot],
     )  # fmt: skip
-    if w.narrow:
-        narrow_rows(m.hidden[slot], row, first, last, m.inputs[slot])
+    multiply(
+        m.hidden[slot], row, w.basis[view], _ZERO, w.basis.shape[1], w.zeros, m.coordinates[slot],
+        row, r.order, first, last,
+    )  # fmt: skip
 
 
 @inner_kernel

@@ -55,7 +55,7 @@ def solve(
     greedy: bool = False,
     trajectories: int = 1,
     device: str = "cpu",
-    products: str = "float32",
+    products: str = "lowrank",
     policy: Policy | None = None,
 ) -> Outcome:
     """Search with the network.
@@ -72,8 +72,8 @@ def solve(
     device
         Where the network runs, such as ``cpu`` or ``cuda``.
     products
-        How the large products are computed: ``float32``; ``int16``, rounded and faster; or
-        ``bfloat16``, worth it where the hardware has it.
+        How the large products are computed: ``lowrank``, twice as fast and nearly exact;
+        ``float32``, exact; or ``bfloat16``, worth it where the hardware has it.
     policy
         Scores the moves in place of the network (see :class:`tbgat.policy.protocol.Policy`).
     """
@@ -102,7 +102,7 @@ def solve_many(
     greedy: bool = False,
     trajectories: int = 1,
     device: str = "cpu",
-    products: str = "float32",
+    products: str = "lowrank",
     policy: Policy | None = None,
 ) -> list[Outcome]:
     """Search on many tasks at once, whatever their shapes; see :func:`solve`.

@@ -86,7 +86,7 @@ class TrainingConfig:
     entropy: float = 1e-5
     clip: float = 0.0
     seed: int = 1
-    products: str = "int16"
+    products: str = "lowrank"
     literal: bool = False
     validate_every: int = 10
     validation: int = 200

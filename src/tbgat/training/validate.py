@@ -66,6 +66,7 @@ def validate(
                 group.instances[begin : begin + TOGETHER],
                 np.random.default_rng([seed, begin]),
                 threads=threads,
+                products="lowrank",
             )
             found.append(_best_at(episode, policy, marks))
         best = np.concatenate(found, axis=1).mean(axis=0)
