@@ -7,21 +7,23 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tbgat.generate import uniform
 from tbgat.policy import differentiable
 from tbgat.policy.features import Observation
 from tbgat.policy.network import TBGAT, NetworkConfig
 from tbgat.policy.repeats import copy_rows, find_repeats
+from tbgat.policy.weights import load_weights
 from tests.policy.states import mixed_instances, walk
 from tests.policy.test_network import randomise
 
 TOLERANCE = 1e-5
 
 
-def both_ways(network, seen, seed=0):
+def both_ways(network, seen, seed=0, products="float32"):
     """Scores and gradients by the compiled path in float32 and the general one in float64."""
     exact = TBGAT(network.config).double()
     exact.load_state_dict(network.state_dict())
-    scores, expected = network(seen), exact(seen)
+    scores, expected = network(seen, products), exact(seen)
     push = torch.randn(scores.shape, generator=torch.Generator().manual_seed(seed)) / len(scores)
     (scores * push).sum().backward()
     (expected * push.double()).sum().backward()
@@ -53,6 +55,20 @@ def test_compiled_gradients_equal_exact_ones(config):
             msg=lambda text, n=name: f"{n}: {text}",
         )
         assert its.grad.abs().max() > 0, name
+
+
+@pytest.mark.parametrize("instances", [mixed_instances(7), [uniform(3, 3, 1)]], ids=["many", "few"])
+def test_coordinates_hardly_change_the_gradients(instances):
+    """Also where there are fewer nodes than directions."""
+    network = load_weights("paper", size=(10, 10)).network.requires_grad_(True)
+    seen = walk(instances, steps=4, names=network.config.move_features)[1][-1]
+    scores, expected, network, exact = both_ways(network, seen, products="lowrank")
+    torch.testing.assert_close(scores, expected, rtol=2e-3, atol=2e-3)
+    whole, lost = 0.0, 0.0
+    for mine, its in zip(network.parameters(), exact.parameters(), strict=True):
+        whole += float(its.grad.square().sum())
+        lost += float((mine.grad - its.grad).square().sum())
+    assert 0 <= lost < 1e-6 * whole
 
 
 def test_large_logits_stay_finite():

@@ -120,7 +120,7 @@ def test_rounded_products_keep_scores_and_ranking(make, products, error):
         if products == "bfloat16":
             seen = observe(batch, network.config.move_features)
             with torch.no_grad():
-                general = network.double()(seen, bf16=True).numpy()
+                general = network.double()(seen, products).numpy()
             network.float()
             np.testing.assert_allclose(b.scores, general, rtol=0.02, atol=0.005)
         errors.append(np.abs(a.scores - b.scores))

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--window", type=int, default=10, help="moves between two updates (n)")
     add("--entropy", type=float, default=1e-5, help="weight of the entropy term (EC)")
     add("--clip", type=float, default=0.0, help="largest norm of a gradient, 0 for none")
-    add("--products", default="lowrank", help="of the roll-outs: float32, lowrank or bfloat16")
+    add("--products", default="lowrank", help="large products: lowrank, float32 or bfloat16")
     add("--literal", action="store_true", help="gradients through every window, as in Algorithm 1")
     add("--pairs", type=int, default=24, help="evolution: perturbations per generation")
     add("--sigma", type=float, default=0.2, help="evolution: their deviation")

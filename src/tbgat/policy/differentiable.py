@@ -18,6 +18,7 @@ from torch import Tensor
 
 from tbgat.policy.attention import GraphAttention
 from tbgat.policy.backward import attend_backward, first_backward, last_backward
+from tbgat.policy.basis import coordinates_pay, leading_directions
 from tbgat.policy.features import Observation
 from tbgat.policy.kernels import attend, first_layer, last_layer
 from tbgat.policy.links import Links, links_of_observation
@@ -33,25 +34,30 @@ MANY = 0.95
 
 
 def embed_moves_and_graphs(
-    layers: list[GraphAttention], observation: Observation, bf16: bool = False
+    layers: list[GraphAttention], observation: Observation, products: str = "float32"
 ) -> Tensor:
     """Embed the operations of all moves and all graphs: 2 x (2 * moves + graphs) x width.
 
     Rows: the first operations of all moves, their second ones, the graphs. At least two layers.
-    With ``bf16`` the products of the inner layers are computed in bfloat16.
+    How the products of the inner layers are computed: :data:`~tbgat.policy.network.PRODUCTS`.
     """
     links = links_of_observation(observation)
     first, *inner, last = layers
     x = _First.apply(first.weight, first.logit_weights(), first.bias, links, observation)
     for depth, layer in enumerate(inner):
-        if bf16:
+        if products == "bfloat16":
             # The logits are few and steer everything: they stay in float32.
             values = torch.bmm(x.bfloat16(), layer.weight.bfloat16()).float()
-            products = torch.cat([values, torch.bmm(x, layer.logit_weights())], dim=2)
+            result = torch.cat([values, torch.bmm(x, layer.logit_weights())], dim=2)
         else:
             weight = torch.cat([layer.weight, layer.logit_weights()], dim=2)
-            products = _product_of_first(x, weight, observation) if depth == 0 else x.bmm(weight)
-        x = _Attend.apply(products, layer.bias, layer.heads, links)
+            if depth > 0:
+                result = x.bmm(weight)
+            elif products == "lowrank" and coordinates_pay(x.shape[2]):
+                result = _Reduced.apply(x, weight)
+            else:
+                result = _product_of_first(x, weight, observation)
+        x = _Attend.apply(result, layer.bias, layer.heads, links)
     mixed = _Last.apply(x, last.logit_weights(), links, observation)
     return torch.baddbmm(last.bias.unsqueeze(1), mixed, last.weight)
 
@@ -148,6 +154,27 @@ class _Product(torch.autograd.Function):
             # takes the gradient of all.
             grad_x[v].index_copy_(0, torch.from_numpy(ctx.rows[v]), total.mm(weight[v].T))
         return grad_x, grad_weight, None, None
+
+
+class _Reduced(torch.autograd.Function):
+    """Batched product of layer 1's output, by its coordinates in a few directions.
+
+    The gradient of the weights needs no more than those either. That of the input is the exact one:
+    new weights may lead into directions that nothing has had before.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        basis = leading_directions(x)
+        coordinates = x.bmm(basis)
+        ctx.save_for_backward(weight, basis, coordinates)
+        return coordinates.bmm(basis.transpose(1, 2).bmm(weight))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
+        weight, basis, coordinates = ctx.saved_tensors
+        grad_weight = basis.bmm(coordinates.transpose(1, 2).bmm(grad))
+        return grad.bmm(weight.transpose(1, 2)), grad_weight
 
 
 class _Attend(torch.autograd.Function):

@@ -29,18 +29,14 @@ import torch
 from tbgat.errors import UsageError
 from tbgat.graph.compiled import announce_compilation
 from tbgat.graph.state import GraphBatch
-from tbgat.policy.basis import coordinates_pay, leading_directions
 from tbgat.policy.features import observe, observe_moves, training_scale
 from tbgat.policy.links import links_of_batch
-from tbgat.policy.network import TBGAT
+from tbgat.policy.network import TBGAT, check_products
 from tbgat.policy.prepared import LayerWeights, Memory, Rows, ScoringWeights, Seen
 from tbgat.policy.scoring import STAGES, score_moves
 from tbgat.policy.sharing import counters
 
-__all__ = ["PRODUCTS", "MoveScores", "Scorer"]
-
-PRODUCTS = ("float32", "lowrank", "bfloat16")
-"""How the products of the inner layers may be computed."""
+__all__ = ["MoveScores", "Scorer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,8 @@ class Scorer:
     threads
         Threads that share the work; scores do not depend on it.
     products
-        How those of the inner layers, nearly all of the work, are computed; see :data:`PRODUCTS`.
+        How those of the inner layers, nearly all of the work, are computed; see
+        :data:`~tbgat.policy.network.PRODUCTS`.
         ``lowrank`` computes that of layer 2 from the coordinates of layer 1's rows along a few
         directions (:mod:`tbgat.policy.basis`): a quarter of the work, about one part in 10,000 off.
         ``bfloat16`` goes through :meth:`TBGAT.forward`: it can pay for large batches on hardware
@@ -96,16 +93,14 @@ class Scorer:
     ) -> None:
         if threads < 1:
             raise UsageError(f"threads must be 1 or more, got {threads}")
-        if products not in PRODUCTS:
-            known = ", ".join(PRODUCTS)
-            raise UsageError(f"unknown products {products!r}; known are {known}")
+        check_products(products)
         self.network, self.batch = network, batch
-        self._bf16 = products == "bfloat16"
+        self._products = products
         self._compiled: _Compiled | None = None
         # Hidden units of the shortcut are for networks without a graph, which walk compiled.
-        if network.runs_compiled and not self._bf16 and not network.config.shortcut_units:
-            reduce = products == "lowrank" and coordinates_pay(network)
-            self._compiled = _Compiled(network, batch, threads, reduce)
+        compiled = network.runs_compiled and products != "bfloat16"
+        if compiled and not network.config.shortcut_units:
+            self._compiled = _Compiled(network, batch, threads, products == "lowrank")
 
     def __call__(self, best: npt.ArrayLike | None = None) -> MoveScores:
         """Score the moves of the batch, whose levels and moves must be up to date.
@@ -119,7 +114,7 @@ class Scorer:
             return self._compiled(best)
         seen = observe(self.batch, self.network.config.move_features, best)
         with torch.inference_mode():
-            scores = self.network(seen, self._bf16).float().cpu().numpy()
+            scores = self.network(seen, self._products).float().cpu().numpy()
         return MoveScores(scores, seen.move_offsets, seen.move_u, seen.move_v)
 
     def refresh(self) -> None:
@@ -131,9 +126,9 @@ class Scorer:
 class _Compiled:
     """The compiled path of :class:`Scorer`."""
 
-    def __init__(self, network: TBGAT, batch: GraphBatch, threads: int, reduce: bool) -> None:
+    def __init__(self, network: TBGAT, batch: GraphBatch, threads: int, lowrank: bool) -> None:
         announce_compilation(score_moves)
-        self.network, self.batch, self.threads, self.reduce = network, batch, threads, reduce
+        self.network, self.batch, self.threads, self.lowrank = network, batch, threads, lowrank
         self.names = network.config.move_features
         g = batch.arrays
         self.scale = training_scale(g.duration, g.offset)
@@ -187,8 +182,7 @@ class _Compiled:
         self._arrays_changed()
 
     def _read(self) -> None:
-        basis = leading_directions(self.network) if self.reduce else None
-        self.layers = LayerWeights.of(self.network, basis)
+        self.layers = LayerWeights.of(self.network, lowrank=self.lowrank)
         self.scoring = ScoringWeights.of(self.network)
 
     def _arrays_changed(self) -> None:

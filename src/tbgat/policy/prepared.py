@@ -9,9 +9,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from tbgat.policy.basis import coordinates_pay, example_solutions, leading_directions
+from tbgat.policy.differentiable import first_layer_of
 from tbgat.policy.features import Float32, Int32, Int64
 from tbgat.policy.network import RAW_FEATURES, TBGAT
 from tbgat.policy.product import PANEL, packed, padded
+from tbgat.policy.threads import single_threaded
 
 __all__ = ["LayerWeights", "Memory", "Rows", "ScoringWeights", "Seen"]
 
@@ -55,8 +58,8 @@ class LayerWeights(NamedTuple):
     zeros: Float32  # a bias for products without
 
     @classmethod
-    def of(cls, network: TBGAT, basis: Tensor | None = None) -> LayerWeights:
-        """Copy the weights as they are now; with a basis (2 x outputs x directions) for layer 2."""
+    def of(cls, network: TBGAT, *, lowrank: bool = False) -> LayerWeights:
+        """Copy the weights as they are now; if ``lowrank``, with a basis where that pays."""
         first, *inner, last = network.layers
         heads, outputs = network.config.heads, first.weight.shape[2]
         columns = outputs + 2 * heads
@@ -64,10 +67,12 @@ class LayerWeights(NamedTuple):
             wide = [torch.cat([layer.weight, layer.logit_weights()], dim=2) for layer in inner]
             stacked = torch.stack(wide) if inner else torch.empty(0, 2, outputs, columns)
             biases = torch.stack([i.bias for i in inner]) if inner else torch.empty(0, 2, outputs)
-            if basis is None:
-                basis = torch.empty(2, outputs, 0)
-            coordinates = basis.transpose(1, 2)
-            reduced = coordinates @ stacked[0] if inner else torch.empty(2, 0, columns)
+            basis, reduced = torch.empty(2, outputs, 0), torch.empty(2, 0, columns)
+            if lowrank and inner and coordinates_pay(outputs):
+                with single_threaded():
+                    rows = first_layer_of(network.layers, example_solutions())
+                    basis = leading_directions(rows)
+                reduced = basis.transpose(1, 2) @ stacked[0]
             return cls(
                 heads=heads,
                 first_logits=_copy(first.logit_weights().reshape(2, RAW_FEATURES, 2, heads)),

@@ -10,7 +10,7 @@ from typing import Any
 
 from tbgat.errors import UsageError
 from tbgat.generate.sizes import Sizes
-from tbgat.policy.inference import PRODUCTS
+from tbgat.policy.network import check_products
 
 __all__ = ["LEARNERS", "TrainingConfig"]
 
@@ -28,7 +28,7 @@ class TrainingConfig:
     learner
         ``reinforce``, or ``evolution`` for networks without a graph. A batch is then a generation,
         and ``window``, ``entropy``, ``clip`` and ``literal`` mean nothing. With ``imitation`` it is
-        a lesson of ``window`` updates; ``entropy``, ``literal`` and ``products`` mean nothing.
+        a lesson of ``window`` updates, and ``entropy`` and ``literal`` mean nothing.
     teacher
         Whom an imitation follows: weights by name or file, or a preset as it is before training.
     passes
@@ -52,8 +52,8 @@ class TrainingConfig:
     clip
         Largest norm of a gradient; 0 for none.
     products
-        How the roll-outs compute the large products (:data:`~tbgat.policy.inference.PRODUCTS`);
-        gradients are always those of float32.
+        How the large products are computed (:data:`~tbgat.policy.network.PRODUCTS`): in the
+        roll-outs of REINFORCE, whose gradients are always those of float32, and in lessons.
     literal
         Recompute every window with gradients, as Algorithm 1 is written, not only those whose
         normalised return differs from zero.
@@ -103,8 +103,7 @@ class TrainingConfig:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{name} must be 0 or more, got {value}")
-        if self.products not in PRODUCTS:
-            raise UsageError(f"unknown products {self.products!r}; known are {', '.join(PRODUCTS)}")
+        check_products(self.products)
         if self.learner not in LEARNERS:
             raise UsageError(f"unknown learner {self.learner!r}; known are {', '.join(LEARNERS)}")
         if not self.marks or min(self.marks) < 1 or list(self.marks) != sorted(set(self.marks)):

@@ -68,7 +68,7 @@ def run_lesson(
         mine = observe(episode.batch, policy.config.move_features, episode.best)
         if config.passes:
             with torch.no_grad():
-                states.append((policy.embed(mine), mine, torch.from_numpy(wish)))
+                states.append((policy.embed(mine, config.products), mine, torch.from_numpy(wish)))
                 scores = policy.score(states[-1][0], mine).numpy()
         else:
             scores, value = _learn(policy, optimiser, mine, wish, config, threads)
@@ -116,7 +116,7 @@ def _learn(
 
     def loss(some: Int64) -> Tensor:
         part, at = seen.select(some), _moves_of(seen, some)
-        given = policy(part)
+        given = policy(part, config.products)
         scores[at] = given.detach().numpy()
         return divergence(given, torch.from_numpy(wish[at]), part.move_offsets) / len(alive)
 
