@@ -132,6 +132,16 @@ def test_closest_training_size(tmp_path):
     assert load_weights(tmp_path, size=(30, 20)).card["sizes"] == ["20x15"]
 
 
+def test_of_equally_close_ones_those_of_fewer_sizes(tmp_path):
+    network = TBGAT("tiny")
+    for sizes in (["15x10", "20x10"], ["20x10"], ["30x10"]):
+        save_weights(tmp_path / f"{'+'.join(sizes)}.safetensors", network, {**CARD, "sizes": sizes})
+    assert find_weights(tmp_path, (20, 10)).stem == "20x10"
+    assert find_weights(tmp_path, (20, 5)).stem == "20x10"
+    assert find_weights(tmp_path, (15, 10)).stem == "15x10+20x10"
+    assert find_weights(tmp_path, (25, 10)).stem == "20x10"
+
+
 def test_registry(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "DATA", tmp_path)
     with pytest.raises(WeightsError, match=r"no weights named 'paper'.*tbgat train"):

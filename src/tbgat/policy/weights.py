@@ -1,8 +1,8 @@
 """Weights of a network in one file: tensors (safetensors) and a card (JSON), under one checksum.
 
 Nothing in such a file is ever executed. A *set* of weights is a folder of such files, trained on
-different sizes; an instance gets those whose training size is closest. The sets that come with the
-package are found by name.
+different sizes; an instance gets those whose training size is closest, and of several those that
+were trained on the fewest sizes. The sets that come with the package are found by name.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ def find_weights(source: str | Path, size: tuple[int, int] | None = None) -> Pat
         )
     if size is None or len(files) == 1:
         return files[0]
-    return min(files, key=lambda file: (_distance(_sizes_of(file, read_card(file)), size), file))
+    by_sizes = {file: _sizes_of(file, read_card(file)) for file in files}
+    return min(files, key=lambda f: (_distance(by_sizes[f], size), len(by_sizes[f]), f))
 
 
 def weight_sets() -> list[str]:
