@@ -31,15 +31,16 @@ SMALL = TrainingConfig(
 )
 
 
-def test_divergence_is_the_sum_over_states_of_kl():
+def test_divergence_is_the_sum_over_states_of_kl_both_ways():
     rng = torch.Generator().manual_seed(1)
     ours, wanted = torch.randn(2, 7, generator=rng)
     offsets = np.array([0, 3, 3, 7], dtype=np.int32)
     expected = sum(
         functional.kl_div(
-            ours[a:b].log_softmax(0), wanted[a:b].log_softmax(0), reduction="sum", log_target=True
+            x[a:b].log_softmax(0), y[a:b].log_softmax(0), reduction="sum", log_target=True
         )
         for a, b in ((0, 3), (3, 7))
+        for x, y in ((ours, wanted), (wanted, ours))
     )
     assert torch.allclose(divergence(ours, wanted, offsets), expected)
     assert divergence(wanted, wanted + 3.0, offsets).abs() < 1e-6

@@ -34,10 +34,14 @@ STRIDE = 5
 
 
 def divergence(scores: Tensor, wanted: Tensor, offsets: npt.NDArray[np.int32]) -> Tensor:
-    """Sum over the states of KL(teacher || network), given the scores of both."""
+    """Sum over the states of KL(teacher || network) + KL(network || teacher), by their scores.
+
+    The first alone hardly minds moves that the teacher would never make, if the network makes them
+    now and then; but such a move, back to where the search came from, costs many steps.
+    """
     log_pi = log_probabilities(scores, offsets)
     log_wanted = log_probabilities(wanted, offsets)
-    return (log_wanted.exp() * (log_wanted - log_pi)).sum()
+    return ((log_wanted.exp() - log_pi.exp()) * (log_wanted - log_pi)).sum()
 
 
 def run_lesson(
