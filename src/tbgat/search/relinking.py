@@ -168,23 +168,8 @@ class RelinkingWalk:
         )
 
     def _begin(self) -> None:
-        """Load a new starting point: what is waiting, a fresh one, or one between two parents."""
-        state, order = self._state, self._order
-        if self._waiting is not None:
-            order[:] = self._waiting
-            self._waiting = None
-            self.fresh += 1
-            self._origin = "tabu search"
-            makespan = load_order(self._shop, state, order)
-        elif (parents := self._pool.parents(self._rng)) is None:
-            self.fresh += 1
-            self._origin = "tabu search"
-            build_order(self._shop, state, order, self._settings.noise, self._random)
-            makespan = load_order(self._shop, state, order)
-        else:
-            self.relinked += 1
-            self._origin = "path relinking"
-            makespan = self._relink(*parents)
+        """Begin the next tabu search."""
+        makespan = self._next_start()
         counters = self._counters
         # A start counts as a step, so that a shop without moves comes to an end as well.
         counters[tabu.STEP] += 1
@@ -195,10 +180,29 @@ class RelinkingWalk:
         if makespan < counters[tabu.RECORD]:
             self._record(int(counters[tabu.STEP]), int(makespan))
 
+    def _next_start(self) -> int:
+        """Load what is waiting, a fresh solution, or one between two parents."""
+        if self._waiting is None and (parents := self._pool.parents(self._rng)) is not None:
+            self.relinked += 1
+            self._origin = "path relinking"
+            return self._relink(*parents)
+        self.fresh += 1
+        self._origin = "tabu search"
+        if self._waiting is not None:
+            self._order[:] = self._waiting
+            self._waiting = None
+        else:
+            build_order(self._shop, self._state, self._order, self._settings.noise, self._random)
+        return int(load_order(self._shop, self._state, self._order))
+
     def _relink(self, parent: Member, other: Member) -> int:
+        nearest = self._settings.nearest
+        return self._go_between(parent, other, self._rng.uniform(nearest, 1 - nearest))
+
+    def _go_between(self, parent: Member, other: Member, share: float) -> int:
+        """Load what is reached from the parent after this share of the way to the other."""
         load_order(self._shop, self._state, parent.order)
         apart = distance(self._shop, parent.rank, other.rank)
-        share = self._rng.uniform(self._settings.nearest, 1 - self._settings.nearest)
         walk_towards(self._shop, self._state, other.rank, int(share * apart), self._random)
         self._order[:] = self._state[ORDER, :-1]
         return int(load_order(self._shop, self._state, self._order))
