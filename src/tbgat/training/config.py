@@ -14,7 +14,7 @@ from tbgat.policy.network import check_products
 
 __all__ = ["LEARNERS", "TrainingConfig"]
 
-LEARNERS = ("reinforce", "evolution", "imitation")
+LEARNERS = ("reinforce", "evolution", "imitation", "improvement")
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,10 @@ class TrainingConfig:
         ``reinforce``, or ``evolution`` for networks without a graph. A batch is then a generation,
         and ``window``, ``entropy``, ``clip`` and ``literal`` mean nothing. With ``imitation`` it is
         a lesson of ``window`` updates, and ``entropy`` and ``literal`` mean nothing.
+        ``improvement`` is a lesson too: the scoring network learns from roll-outs of the teacher.
     teacher
-        Whom an imitation follows: weights by name or file, or a preset as it is before training.
+        Whom an imitation follows, and who makes the roll-outs of an improvement: weights by name or
+        file, or a preset as it is before training.
     passes
         Of an imitation: 0 for one update of the whole network per step. Else the attention layers
         stay as they are, and the scoring network learns in so many passes over the states of a
@@ -65,7 +67,10 @@ class TrainingConfig:
         Of an evolution: pairs of perturbed networks per generation, deviation of a perturbation.
     marks
         Of an evolution: numbers of steps, rising, after which the best makespan counts. The last
-        one is the length of an episode.
+        one is the length of an episode. Of an improvement the same of a roll-out.
+    rollouts, tau
+        Of an improvement: roll-outs of every move, and what a gain is divided by, in percent of the
+        makespan: the smaller, the further the policy moves from where it started.
     units
         Hidden units of the shortcut instead of the preset's.
     """
@@ -94,15 +99,27 @@ class TrainingConfig:
     sigma: float = 0.2
     marks: tuple[int, ...] = (500, 2000)
     units: int | None = None
+    rollouts: int = 8
+    tau: float = 0.05
 
     def __post_init__(self) -> None:
-        for name in ("batch", "instances", "steps", "window", "validate_every", "pairs"):
+        for name in (
+            "batch",
+            "instances",
+            "steps",
+            "window",
+            "validate_every",
+            "pairs",
+            "rollouts",
+        ):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
         for name in ("lr", "entropy", "clip", "sigma", "passes"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{name} must be 0 or more, got {value}")
+        if not (math.isfinite(self.tau) and self.tau > 0):
+            raise UsageError(f"tau must be above 0, got {self.tau}")
         check_products(self.products)
         if self.learner not in LEARNERS:
             raise UsageError(f"unknown learner {self.learner!r}; known are {', '.join(LEARNERS)}")

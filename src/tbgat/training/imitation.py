@@ -25,7 +25,7 @@ from tbgat.policy.threads import add_gradients
 from tbgat.training.config import TrainingConfig
 from tbgat.training.reinforce import Episode, even_pieces
 
-__all__ = ["divergence", "run_lesson"]
+__all__ = ["divergence", "lead", "run_lesson"]
 
 Int64 = npt.NDArray[np.int64]
 
@@ -60,10 +60,7 @@ def run_lesson(
         group["lr"] = config.rate(number)
     episode = Episode([generate.uniform(*size, rng) for size in sizes], rng, threads=threads)
     first = episode.best.copy()
-    lead = rng.integers(0, config.steps, len(sizes))
-    for step in range(int(lead.max())):
-        seen, wish = _wish(teacher, episode)
-        _move(episode, seen, choose_moves(wish, seen.move_offsets, rng), lead > step)
+    lead(teacher, episode, rng.integers(0, config.steps, len(sizes)), rng)
     own = np.arange(len(sizes)) % 2 == 0
     found = []
     states: list[tuple[Tensor, Observation, Tensor]] = []
@@ -91,6 +88,13 @@ def run_lesson(
         "gain": float(np.mean(1.0 - episode.best / first)),
         "lr": config.rate(number),
     }
+
+
+def lead(teacher: TBGAT, episode: Episode, steps: Int64, rng: np.random.Generator) -> None:
+    """Let the teacher make so many moves in every search."""
+    for step in range(int(steps.max())):
+        seen, wish = _wish(teacher, episode)
+        _move(episode, seen, choose_moves(wish, seen.move_offsets, rng), steps > step)
 
 
 def _wish(teacher: TBGAT, episode: Episode) -> tuple[Observation, npt.NDArray[np.float32]]:

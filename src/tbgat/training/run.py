@@ -1,7 +1,8 @@
 """A training run in a folder: resumable at any moment, logged, the best weights kept.
 
 The folder holds ``config.json``, ``state.safetensors`` (weights, optimiser, position; replaced
-whole after every batch), ``log.jsonl`` (a line per batch) and ``best.safetensors`` with its card.
+whole after every batch), ``log.jsonl`` (a line per batch) and ``best.safetensors`` with its card;
+with an improvement also ``start.safetensors``, the weights it began with.
 A batch depends on the seed and its number alone, so a run that was killed repeats at most one batch
 and ends with the weights of a run that was not.
 """
@@ -27,6 +28,7 @@ from tbgat.training.checkpoint import load_state, save_state, write_atomically
 from tbgat.training.config import TrainingConfig
 from tbgat.training.evolution import run_generation
 from tbgat.training.imitation import run_lesson
+from tbgat.training.improvement import run_improvement
 from tbgat.training.reinforce import run_batch
 from tbgat.training.validate import validate, validation_sets
 
@@ -55,9 +57,14 @@ class TrainingRun:
         """Begin in an empty folder, from random weights or from ``init`` (a name or a file)."""
         if (folder / "state.safetensors").exists():
             raise UsageError(f"{folder} holds a training run already: go on with --resume")
-        if config.learner == "imitation":
-            _teacher(config.teacher)  # an unknown one must not leave a folder behind
         policy = _network(config)
+        if config.learner in ("imitation", "improvement"):
+            teacher = _teacher(config.teacher)  # an unknown one must not leave a folder behind
+        if config.learner == "improvement" and (not policy.config.layers or teacher.config.layers):
+            raise UsageError(
+                "an improvement needs a network with attention layers and a teacher without, "
+                "such as 'visible'"
+            )
         if config.passes and not policy.config.layers:
             raise UsageError(
                 f"passes need a network with attention layers, {config.preset} has none"
@@ -68,6 +75,9 @@ class TrainingRun:
             raise UsageError(f"{folder} cannot be used: {error.strerror}") from None
         if init is not None:
             load_weights(init, into=policy)
+        if config.learner == "improvement":
+            card = {"preset": config.preset, "sizes": _names(config)}
+            save_weights(folder / "start.safetensors", policy, card)
         run = cls(folder, config, policy.to(device), _adam(policy, config))
         write_atomically(folder / "config.json", json.dumps(config.to_dict(), indent=1).encode())
         run.save()
@@ -111,6 +121,9 @@ class TrainingRun:
         """What runs a batch."""
         if self.config.learner == "imitation":
             return partial(run_lesson, _teacher(self.config.teacher))
+        if self.config.learner == "improvement":
+            start = load_weights(self.folder / "start.safetensors").network
+            return partial(run_improvement, _teacher(self.config.teacher), start)
         return run_generation if self.config.learner == "evolution" else run_batch
 
     def save(self) -> None:
@@ -134,7 +147,7 @@ class TrainingRun:
     def _card(self, gaps: dict[str, float]) -> dict[str, Any]:
         return {
             "preset": self.config.preset,
-            "sizes": [f"{j}x{m}" for j, m in self.config.sizes],
+            "sizes": _names(self.config),
             "instances": self.batch * self.config.batch,
             "seed": self.config.seed,
             "validation": {"steps": list(self.config.horizons), "gap_percent": gaps},
@@ -178,6 +191,10 @@ def _network(config: TrainingConfig) -> TBGAT:
 def _teacher(name: str) -> TBGAT:
     """A trained network by its weights, or a preset before training (a rule, if it is one)."""
     return TBGAT(name) if name in PRESETS else load_weights(name).network
+
+
+def _names(config: TrainingConfig) -> list[str]:
+    return [f"{jobs}x{machines}" for jobs, machines in config.sizes]
 
 
 def _adam(policy: TBGAT, config: TrainingConfig) -> torch.optim.Adam:
