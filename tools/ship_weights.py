@@ -4,8 +4,8 @@
     python tools/ship_weights.py --preset plus              an untrained network, only measured
 
 Searches the shipped validation instances of the given sizes with several seeds, writes gaps and
-spread to ``results/training/<name>.json`` and, with ``--as``, the weights with a new card into the
-package.
+spread to ``results/training/<name>.json`` (``--record`` gives another name) and, with ``--as``, the
+weights with a new card into the package.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("weights", nargs="?", type=Path)
     parser.add_argument("--preset", help="measure an untrained network instead")
     parser.add_argument("--as", dest="name", help="set in the package")
+    parser.add_argument("--record", help="name of the file of results, if not that of the set")
     parser.add_argument("--sizes", type=parse_sizes, default=((10, 10),))
     parser.add_argument("--instances", type=int, default=200)
     parser.add_argument("--marks", type=int, nargs="+", default=[500], metavar="STEPS")
@@ -60,7 +61,7 @@ def main() -> None:
     name = args.name or (args.weights.stem if args.weights else f"{args.preset}-untrained")
     record = {"weights": name, "validation": measured, "card": card, "machine": environment_card()}
     RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+    (RESULTS / f"{args.record or name}.json").write_text(json.dumps(record, indent=1) + "\n")
     print(json.dumps(measured, indent=1))
     if args.name:
         sizes = "+".join(card["sizes"])
