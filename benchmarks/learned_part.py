@@ -1,10 +1,11 @@
 """Does a learned part help `auto` per second? Its local search with and without each candidate.
 
-    python benchmarks/learned_part.py --seconds 5 --seeds 3
+    python benchmarks/learned_part.py
 
-writes ``results/learned_part.json``. The search is that of ``tspr`` on two threads, on generated
-shops that nothing was trained on. Each candidate decides something that the search draws at random,
-rarely enough that its price does not matter or can be earned back:
+writes ``results/learned_part.json`` and, as a table, ``results/learned_part.md``. The search is
+that of ``tspr`` on two threads, on generated shops that nothing was trained on. A candidate decides
+something that the search draws at random, rarely enough that its price does not matter or can be
+earned back:
 
 - ``opening``: every fresh solution is improved by the move scorer `tbgat-plus` before tabu search
   takes over.
@@ -179,9 +180,9 @@ def fit_pairs(seconds: float) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--shops", type=int, default=4, help="per size")
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--shops", type=int, default=3, help="per size")
     parser.add_argument("--out", type=Path, default=Path("results/learned_part.json"))
     given = parser.parse_args()
     tspr.prepare()
@@ -224,8 +225,28 @@ def main() -> None:
         "runs": runs,
     }
     given.out.write_text(json.dumps(result, indent=1) + "\n")
+    text = table(result)
+    given.out.with_suffix(".md").write_text(text)
+    print(text)
+
+
+def table(result: dict[str, Any]) -> str:
+    """The gaps in Markdown, a row per candidate."""
+    sizes = list(dict.fromkeys(run["size"] for run in result["runs"]))
+    lines = [
+        "| learned part | " + " | ".join(sizes) + " | all | searches |",
+        "|---|" + "---:|" * (len(sizes) + 2),
+    ]
     for name, found in result["gaps"].items():
-        print(f"{name:14}", found)
+        made = [run["searches"] for run in result["runs"] if run["learned"] == name]
+        low, high = min(found["by seed"]), max(found["by seed"])
+        cells = [f"{found[size]:.2f}" for size in sizes]
+        cells += [f"{found['all']:.2f} ({low:.2f}-{high:.2f})", f"{np.mean(made):.0f}"]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    shops = len({(run["size"], run["shop"]) for run in result["runs"]})
+    seeds = len({run["seed"] for run in result["runs"]})
+    head = f"Gap in percent after {result['seconds']:g} s, {shops} shops, {seeds} seed(s)"
+    return f"{head} (in brackets the range over seeds).\n\n" + "\n".join(lines) + "\n"
 
 
 def gaps(runs: list[dict[str, Any]], name: str) -> dict[str, Any]:
