@@ -17,9 +17,9 @@ from tbgat.policy.features import observe
 from tbgat.policy.network import TBGAT
 from tbgat.training.config import TrainingConfig
 from tbgat.training.improvement import gains, improvement_loss, run_improvement
-from tbgat.training.run import TrainingRun, train
+from tbgat.training.run import TrainingRun
 from tbgat.training.values import lowest_makespans
-from tests.training.test_run import assert_same_run
+from tests.training.test_imitation import assert_scoring_alone_learns
 
 SMALL = TrainingConfig(
     learner="improvement",
@@ -170,16 +170,7 @@ def test_lessons_find_moves_that_are_worth_more():
 
 
 def test_lessons_change_the_scoring_network_alone_and_resume_exactly(tmp_path):
-    whole = TrainingRun.start(tmp_path / "whole", SMALL)
-    before = {name: p.detach().clone() for name, p in whole.policy.named_parameters()}
-    train(whole, listen=lambda record: None)
-    for name, parameter in whole.policy.named_parameters():
-        assert torch.equal(parameter, before[name]) == name.startswith("embedding"), name
-    part = TrainingRun.start(tmp_path / "part", SMALL)
-    for _ in range(3):
-        part.advance()
-    train(TrainingRun.resume(tmp_path / "part"), listen=lambda record: None)
-    assert_same_run(tmp_path / "whole", tmp_path / "part")
+    assert_scoring_alone_learns(tmp_path, SMALL)
 
 
 @pytest.mark.parametrize("changes", [{"teacher": "tiny"}, {"preset": "moves"}])

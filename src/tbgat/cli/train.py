@@ -51,7 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--literal", action="store_true", help="gradients through every window, as in Algorithm 1")
     add("--pairs", type=int, default=24, help="evolution: perturbations per generation")
     add("--sigma", type=float, default=0.2, help="evolution: their deviation")
-    add("--marks", default="500,2000", metavar="STEPS,...", help="evolution: when results count")
+    add(
+        "--marks",
+        default="500,2000",
+        metavar="STEPS,...",
+        help="evolution, improvement: when results count",
+    )
     add("--validate-every", type=int, default=10, metavar="BATCHES")
     add("--validation", type=int, default=200, metavar="INSTANCES", help="per size; 0 for none")
     add("--seed", type=int, default=1)

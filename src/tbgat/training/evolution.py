@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from tbgat import generate
 from tbgat.dispatching import dispatch_starts
 from tbgat.graph.state import GraphBatch, random_states
 from tbgat.policy.move_walk import flat_weights, put_weights, search_all
 from tbgat.policy.network import TBGAT
 from tbgat.policy.threads import together
 from tbgat.schedule import Schedule
+from tbgat.training.batches import begin_batch
 from tbgat.training.config import TrainingConfig
 
 __all__ = ["centred_ranks", "estimate_gradient", "run_generation"]
@@ -80,8 +80,7 @@ def run_generation(
     threads: int = 1,
 ) -> dict[str, float]:
     """One generation; it depends on the seed, its number and the weights alone."""
-    rng = np.random.default_rng([config.seed, number])
-    instances = [generate.uniform(jobs, machines, rng) for jobs, machines in config.size_of(number)]
+    rng, instances = begin_batch(config, optimiser, number)
     starts = [Schedule.from_starts(i, dispatch_starts(i, rng=rng)) for i in instances]
     first = np.array([start.makespan for start in starts])
     random = random_states(len(instances), rng)
@@ -103,8 +102,6 @@ def run_generation(
         rng=rng,
     )
     put_weights(policy, gradient, gradient=True)
-    for group in optimiser.param_groups:
-        group["lr"] = config.rate(number)
     optimiser.step()
     return {
         "gain": float(1.0 - costs.mean()),

@@ -17,11 +17,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tbgat import generate
 from tbgat.policy.features import Observation, observe
 from tbgat.policy.moves import choose_moves, log_probabilities
 from tbgat.policy.network import TBGAT
 from tbgat.policy.threads import add_gradients
+from tbgat.training.batches import begin_batch
 from tbgat.training.config import TrainingConfig
 from tbgat.training.reinforce import Episode, even_pieces
 
@@ -54,14 +54,11 @@ def run_lesson(
     threads: int = 1,
 ) -> dict[str, float]:
     """One lesson of ``config.window`` updates; it depends on seed, number and weights alone."""
-    rng = np.random.default_rng([config.seed, number])
-    sizes = config.size_of(number)
-    for group in optimiser.param_groups:
-        group["lr"] = config.rate(number)
-    episode = Episode([generate.uniform(*size, rng) for size in sizes], rng, threads=threads)
+    rng, instances = begin_batch(config, optimiser, number)
+    episode = Episode(instances, rng, threads=threads)
     first = episode.best.copy()
-    lead(teacher, episode, rng.integers(0, config.steps, len(sizes)), rng)
-    own = np.arange(len(sizes)) % 2 == 0
+    lead(teacher, episode, rng.integers(0, config.steps, len(instances)), rng)
+    own = np.arange(len(instances)) % 2 == 0
     found = []
     states: list[tuple[Tensor, Observation, Tensor]] = []
     for _ in range(config.window):

@@ -18,10 +18,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tbgat import generate
 from tbgat.policy.features import Observation, observe
 from tbgat.policy.moves import choose_moves, log_probabilities
 from tbgat.policy.network import TBGAT
+from tbgat.training.batches import begin_batch
 from tbgat.training.config import TrainingConfig
 from tbgat.training.imitation import lead
 from tbgat.training.reinforce import Episode
@@ -68,18 +68,10 @@ def run_improvement(
 
     The attention layers of ``policy`` stay those of ``before``.
     """
-    rng = np.random.default_rng([config.seed, number])
-    for group in optimiser.param_groups:
-        group["lr"] = config.rate(number)
-    sizes = config.size_of(number)
-    episode = Episode(
-        [generate.uniform(*size, rng) for size in sizes],
-        rng,
-        threads=threads,
-        products=config.products,
-    )
+    rng, instances = begin_batch(config, optimiser, number)
+    episode = Episode(instances, rng, threads=threads, products=config.products)
     first = episode.best.copy()
-    lead(teacher, episode, rng.integers(0, config.steps, len(sizes)), rng)
+    lead(teacher, episode, rng.integers(0, config.steps, len(instances)), rng)
     scorer = episode.scorer(policy)
     states = []
     for _ in range(config.window):

@@ -18,7 +18,6 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tbgat import generate
 from tbgat.dispatching import dispatch_starts
 from tbgat.graph.state import GraphBatch, random_states
 from tbgat.instance import Instance
@@ -28,6 +27,7 @@ from tbgat.policy.moves import choose_moves, entropies, log_probabilities
 from tbgat.policy.network import TBGAT
 from tbgat.policy.threads import add_gradients
 from tbgat.schedule import Schedule
+from tbgat.training.batches import begin_batch
 from tbgat.training.config import TrainingConfig
 
 __all__ = [
@@ -241,10 +241,7 @@ def run_batch(
 
     Everything random is drawn from the seed and the number, so a batch can be repeated alone.
     """
-    rng = np.random.default_rng([config.seed, number])
-    instances = [generate.uniform(jobs, machines, rng) for jobs, machines in config.size_of(number)]
-    for group in optimiser.param_groups:
-        group["lr"] = config.rate(number)
+    rng, instances = begin_batch(config, optimiser, number)
     episode = Episode(instances, rng, threads=threads, products=config.products)
     first = episode.best.copy()
     losses, entropies, earning = [], [], []
