@@ -10,6 +10,7 @@ to no-regret online learning, 2011); the others go on with the teacher's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -25,7 +26,7 @@ from tbgat.training.batches import begin_batch
 from tbgat.training.config import TrainingConfig
 from tbgat.training.reinforce import Episode, even_pieces
 
-__all__ = ["divergence", "lead", "run_lesson"]
+__all__ = ["divergence", "lead", "learn", "run_lesson"]
 
 Int64 = npt.NDArray[np.int64]
 
@@ -69,7 +70,8 @@ def run_lesson(
                 states.append((policy.embed(mine, config.products), mine, torch.from_numpy(wish)))
                 scores = policy.score(states[-1][0], mine).numpy()
         else:
-            scores, value = _learn(policy, optimiser, mine, wish, config, threads)
+            follow = partial(_parting, torch.from_numpy(wish))
+            scores, value = learn(policy, optimiser, mine, follow, config, threads)
             found.append(value)
         chosen = [choose_moves(x, seen.move_offsets, rng) for x in (scores, wish)]
         _move(episode, seen, np.where(own, *chosen), True)
@@ -107,31 +109,39 @@ def _move(episode: Episode, seen: Observation, chosen: Int64, who: npt.ArrayLike
     episode.move(seen.move_u, seen.move_v, np.where(who, chosen, -1))
 
 
-def _learn(
+def learn(
     policy: TBGAT,
     optimiser: torch.optim.Optimizer,
     seen: Observation,
-    wish: npt.NDArray[np.float32],
+    loss: Callable[[Tensor, Int64, npt.NDArray[np.int32]], Tensor],
     config: TrainingConfig,
     threads: int,
 ) -> tuple[npt.NDArray[np.float32], float]:
-    """One update towards the teacher; return the network's scores and the mean divergence."""
-    alive = np.flatnonzero(seen.num_moves)
-    scores = np.zeros_like(wish)
+    """One update of the whole network; return its scores before, and the loss per state.
 
-    def loss(some: Int64) -> Tensor:
+    ``loss(scores, at, offsets)`` is the sum over some of the states, whose moves are ``at``.
+    """
+    alive = np.flatnonzero(seen.num_moves)
+    scores = np.zeros(len(seen.move_u), dtype=np.float32)
+
+    def piece(some: Int64) -> Tensor:
         part, at = seen.select(some), _moves_of(seen, some)
         given = policy(part, config.products)
         scores[at] = given.detach().numpy()
-        return divergence(given, torch.from_numpy(wish[at]), part.move_offsets) / len(alive)
+        return loss(given, at, part.move_offsets) / len(alive)
 
     optimiser.zero_grad(set_to_none=False)
-    parts = [alive[piece] for piece in even_pieces(len(alive))]
-    value = sum(add_gradients(policy, [partial(loss, part) for part in parts], threads))
+    parts = [alive[some] for some in even_pieces(len(alive))]
+    value = sum(add_gradients(policy, [partial(piece, part) for part in parts], threads))
     if config.clip:
         torch.nn.utils.clip_grad_norm_(policy.parameters(), config.clip)
     optimiser.step()
     return scores, value
+
+
+def _parting(wish: Tensor, scores: Tensor, at: Int64, offsets: npt.NDArray[np.int32]) -> Tensor:
+    """The divergence of the states whose moves are ``at``."""
+    return divergence(scores, wish[at], offsets)
 
 
 def _learn_to_score(

@@ -13,6 +13,8 @@ once, but a policy that learns from this to step back would do so again and agai
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -23,7 +25,7 @@ from tbgat.policy.moves import choose_moves, log_probabilities
 from tbgat.policy.network import TBGAT
 from tbgat.training.batches import begin_batch
 from tbgat.training.config import TrainingConfig
-from tbgat.training.imitation import lead
+from tbgat.training.imitation import lead, learn
 from tbgat.training.reinforce import Episode
 from tbgat.training.values import lowest_makespans
 
@@ -66,63 +68,107 @@ def run_improvement(
 ) -> dict[str, float]:
     """One lesson; it depends on the seed, its number and the weights alone.
 
-    The attention layers of ``policy`` stay those of ``before``.
+    With ``config.passes`` the attention layers of ``policy`` stay those of ``before``, and the
+    scoring network passes so often over the states; otherwise the whole network sees each once.
     """
     rng, instances = begin_batch(config, optimiser, number)
     episode = Episode(instances, rng, threads=threads, products=config.products)
     first = episode.best.copy()
     lead(teacher, episode, rng.integers(0, config.steps, len(instances)), rng)
     scorer = episode.scorer(policy)
+    lesson = _Lesson(policy, optimiser, config, threads)
     states = []
     for _ in range(config.window):
         for _ in range(STRIDE - 1):
             episode.step(scorer)
-        states.append(_look(teacher, before, policy, episode, config, rng, threads))
-        seen = states[-1][1]
-        with torch.no_grad():
-            scores = policy.score(states[-1][0], seen).numpy()
+        seen, gain = _look(teacher, policy, episode, config, rng, threads)
+        if config.passes:
+            with torch.no_grad():
+                embedding = policy.embed(seen, config.products)
+                states.append((embedding, seen, before.score(embedding, seen), gain))
+                scores = policy.score(embedding, seen).numpy()
+        else:
+            with torch.no_grad():
+                old = before(seen, config.products)
+            scores = lesson.learn_all(seen, old, gain)
+            scorer = episode.scorer(policy)
         episode.move(seen.move_u, seen.move_v, choose_moves(scores, seen.move_offsets, rng))
-    moved, gained = [], []
-    for _ in range(max(1, config.passes)):
+    for _ in range(config.passes):
         for i in rng.permutation(len(states)):
-            embedding, seen, old, gain = states[i]
-            optimiser.zero_grad()
-            found = improvement_loss(policy.score(embedding, seen), old, gain, seen.move_offsets)
-            ((found[0] - found[1] / config.tau) / len(seen)).backward()  # type: ignore[no-untyped-call]
-            if config.clip:
-                torch.nn.utils.clip_grad_norm_(policy.parameters(), config.clip)
-            optimiser.step()
-            moved.append(found[0].item() / len(seen))
-            gained.append(found[1].item() / len(seen))
-    fresh = len(states)  # in later passes the states are known
+            lesson.learn_to_score(*states[i])
+    fresh = config.window  # in later passes the states are known
     return {
-        "moved": float(np.mean(moved[:fresh])),
-        "gained": float(np.mean(gained[:fresh])),
+        "moved": float(np.mean(lesson.moved[:fresh])),
+        "gained": float(np.mean(lesson.gained[:fresh])),
         "gain": float(np.mean(1.0 - episode.best / first)),
         "lr": config.rate(number),
     }
 
 
+class _Lesson:
+    """Updates of the scoring network or of all, and how far each moved the policy and gained."""
+
+    def __init__(
+        self,
+        policy: TBGAT,
+        optimiser: torch.optim.Optimizer,
+        config: TrainingConfig,
+        threads: int,
+    ) -> None:
+        self.policy, self.optimiser, self.config = policy, optimiser, config
+        self.threads = threads
+        self.moved: list[float] = []
+        self.gained: list[float] = []
+
+    def learn_to_score(
+        self, embedding: Tensor, seen: Observation, old: Tensor, gain: Tensor
+    ) -> None:
+        """One update of the scoring network."""
+        self.optimiser.zero_grad()
+        found = improvement_loss(self.policy.score(embedding, seen), old, gain, seen.move_offsets)
+        loss = (found[0] - found[1] / self.config.tau) / len(seen)
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self.config.clip:
+            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.clip)
+        self.optimiser.step()
+        self._note(len(seen), found[0].item(), found[1].item())
+
+    def learn_all(self, seen: Observation, old: Tensor, gain: Tensor) -> npt.NDArray[np.float32]:
+        """One update of the whole network; return its scores before."""
+        pieces: list[tuple[float, float]] = []
+
+        def loss(
+            scores: Tensor, at: npt.NDArray[np.int64], offsets: npt.NDArray[np.int32]
+        ) -> Tensor:
+            moved, gained = improvement_loss(scores, old[at], gain[at], offsets)
+            pieces.append((moved.item(), gained.item()))
+            return moved - gained / self.config.tau
+
+        scores, _ = learn(self.policy, self.optimiser, seen, loss, self.config, self.threads)
+        self._note(len(seen), *(math.fsum(part) for part in zip(*pieces, strict=True)))
+        return scores
+
+    def _note(self, states: int, moved: float, gained: float) -> None:
+        self.moved.append(moved / states)
+        self.gained.append(gained / states)
+
+
 def _look(
     teacher: TBGAT,
-    before: TBGAT,
     policy: TBGAT,
     episode: Episode,
     config: TrainingConfig,
     rng: np.random.Generator,
     threads: int,
-) -> tuple[Tensor, Observation, Tensor, Tensor]:
-    """The states as they stand: embedded, seen, scored at the start of the run, and the gains."""
+) -> tuple[Observation, Tensor]:
+    """What the network sees of the searches as they stand, and what each move gains."""
     episode.look()
     seen = observe(episode.batch, policy.config.move_features, episode.best)
     recent = observe(episode.batch, ("recent",), episode.best).move_features[:, 0]
-    with torch.no_grad():
-        embedding = policy.embed(seen, config.products)
-        old = before.score(embedding, seen)
     lowest = lowest_makespans(
         episode.batch, seen, teacher, rollouts=config.rollouts, marks=config.marks, rng=rng,
         threads=threads,
     )  # fmt: skip
     best = np.repeat(episode.best, seen.num_moves)
     percent = 100.0 * lowest.mean(axis=(1, 2)) / best
-    return embedding, seen, old, torch.from_numpy(gains(percent, recent, seen.move_offsets))
+    return seen, torch.from_numpy(gains(percent, recent, seen.move_offsets))
