@@ -23,6 +23,9 @@ def test_suites_hold_the_paper_columns_and_all_of_the_library() -> None:
 def test_groups_select_by_size_or_name() -> None:
     assert {c.group for c in load_suites(["la", "ft"], ["10x10"])} == {"la10x10", "ft10x10"}
     assert {c.group for c in load_suites(["la", "ft"], ["ft10x10"])} == {"ft10x10"}
+    hard = load_suites(["dmu", "yn"], ["dmu41-80"])
+    assert [c.instance.name for c in hard] == [f"dmu{n}" for n in range(41, 81)]
+    assert len(load_suites(["dmu"], ["dmu01-40", "20x15"])) == 45
     with pytest.raises(UsageError, match="no group '9x9' in ft; it has ft6x6"):
         load_suites(["ft"], ["9x9"])
     with pytest.raises(UsageError, match="neither a suite"):

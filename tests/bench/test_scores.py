@@ -83,6 +83,19 @@ def test_spread_is_over_seeds_and_missing_runs_are_seen() -> None:
     assert not Scores(group[:2]).score(Series("tabu", 500), "abz10x10").complete
 
 
+def test_a_pool_is_a_suite_or_a_half_of_one_whatever_the_sizes() -> None:
+    records = [make_record("ft06", {0: 66}), make_record("ft20", {0: 1165})]
+    records += [make_record(name, {0: 10**5}) for name in ("dmu40", "dmu41")]
+    scores = Scores(records)
+    ft = scores.score(Series("tabu", 500), "ft")
+    assert (ft.gap, ft.instances, ft.complete) == (pytest.approx(10.0), 2, False)
+    halves = [scores.score(Series("tabu", 500), f"dmu{half}") for half in ("01-40", "41-80")]
+    assert [half.instances for half in halves] == [1, 1]
+    assert scores.score(Series("tabu", 500), "ta01-80") is None
+    own = make_record("ft06", {0: 66}, suite="mine", group="mine-6x6")
+    assert Scores([own]).score(Series("tabu", 500), "ft") is None
+
+
 def test_the_paper_reference_of_abz8_changes_its_group_alone() -> None:
     scores = Scores([make_record("abz8", {0: 700}), make_record("ft06", {0: 60})])
     abz = scores.score(Series("tabu", 500), "abz20x15")

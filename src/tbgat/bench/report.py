@@ -19,8 +19,8 @@ from tbgat.bench.paper import (
 from tbgat.bench.published import published_sources
 from tbgat.bench.records import Record
 from tbgat.bench.scoreboard import CLASSIC, scoreboard, summary
-from tbgat.bench.scores import Scores
-from tbgat.bench.suites import SYNTHETIC_GROUPS
+from tbgat.bench.scores import Scores, columns_of
+from tbgat.bench.suites import SYNTHETIC_GROUPS, pools
 from tbgat.bench.tables import Table, csv_text, latex, markdown
 
 __all__ = ["build_tables", "make_report", "write_report"]
@@ -30,7 +30,6 @@ def build_tables(scores: Scores) -> list[Table]:
     """Build all tables that have a measured figure, with the columns that have one."""
     known = (*CLASSIC, *SYNTHETIC_GROUPS)
     stepped = dict.fromkeys(r.group for r in scores.records if r.max_steps)
-    timed = dict.fromkeys(r.group for r in scores.records if r.max_seconds is not None)
     budgets = {r.max_steps for r in scores.records if r.max_steps}
     unusual = sorted(budgets.difference(STEPS))
     tables = [
@@ -43,9 +42,17 @@ def build_tables(scores: Scores) -> list[Table]:
             STEPS,
         ),
         _plain_table(scores, "steps", "Other numbers of steps", _in_order(stepped), unusual),
-        equal_seconds(scores, _in_order(timed)),
+        equal_seconds(scores, _timed_columns(scores)),
     ]
     return [table for table in (t.only_measured_columns() for t in tables) if table is not None]
+
+
+def _timed_columns(scores: Scores) -> list[str]:
+    """Name the columns of equal seconds: Taillard by size, other suites whole, dmu in halves."""
+    found = {columns_of(r) for r in scores.records if r.max_seconds is not None}
+    pooled = {pool for _, *wide in found for pool in wide}
+    sizes = {group for group, *wide in found if not wide or "ta01-80" in wide}
+    return [*_in_order(sizes), *(pool for pool in pools() if pool in pooled)]
 
 
 def _in_order(groups: Iterable[str]) -> list[str]:

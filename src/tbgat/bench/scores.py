@@ -11,10 +11,11 @@ from tbgat import library
 from tbgat.bench.plan import STEPLESS, STEPWISE, is_timewise
 from tbgat.bench.published import PAPER_REFERENCES
 from tbgat.bench.records import Record
+from tbgat.bench.suites import SUITES, pools
 from tbgat.library.sets import load_set
 from tbgat.search.result import relative_gap
 
-__all__ = ["Run", "Score", "Scores", "Series", "group_sizes"]
+__all__ = ["Run", "Score", "Scores", "Series", "columns_of", "group_sizes"]
 
 # A group with more references than this beaten by its own runs has no good references yet.
 MANY = 0.1
@@ -118,7 +119,7 @@ class Scores:
         self._unsettled = {
             group
             for group in self._sizes
-            if len({r.instance for r in self.records if r.group == group} & self.beaten)
+            if len({r.instance for r in self.records if group in columns_of(r)} & self.beaten)
             > MANY * self._sizes[group]
         }
 
@@ -158,8 +159,8 @@ class Scores:
         return tuple(self._read(record, series) for record in best.values())
 
     def score(self, series: Series, group: str) -> Score | None:
-        """Score a series on a group, None if there are no runs."""
-        runs = [run for run in self.runs(series) if run.record.group == group]
+        """Score a series on a group or pool, None if there are no runs."""
+        runs = [run for run in self.runs(series) if group in columns_of(run.record)]
         if not runs:
             return None
         names = {run.record.instance for run in runs}
@@ -240,11 +241,22 @@ def _references() -> dict[str, int]:
     return known
 
 
+def columns_of(record: Record) -> tuple[str, ...]:
+    """Name the columns a record can stand in: its group, and its pools."""
+    return (record.group, *(_pools_of(record.instance) if record.suite in SUITES else ()))
+
+
+@cache
+def _pools_of(name: str) -> tuple[str, ...]:
+    return tuple(pool for pool, members in pools().items() if name in members)
+
+
 def group_sizes(records: Iterable[Record]) -> Mapping[str, int]:
     """Count the instances a group should have: of a suite all of them, else what was recorded."""
     sizes: dict[str, set[str]] = {}
     for record in records:
-        sizes.setdefault(record.group, set()).add(record.instance)
+        for group in columns_of(record):
+            sizes.setdefault(group, set()).add(record.instance)
     counts = {group: len(names) for group, names in sizes.items()}
     for entry in library.entries():
         group = f"{entry.family}{entry.shape}"
@@ -252,6 +264,7 @@ def group_sizes(records: Iterable[Record]) -> Mapping[str, int]:
             counts[group] = sum(
                 1 for other in library.select(family=entry.family) if other.shape == entry.shape
             )
+    counts |= {group: len(names) for group, names in pools().items() if group in counts}
     for (jobs, machines), members in load_set("synthetic").items():
         group = f"synthetic{jobs}x{machines}"
         if group in counts:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tbgat import library
@@ -12,7 +13,15 @@ from tbgat.formats import read_all
 from tbgat.instance import Instance
 from tbgat.library.sets import load_set
 
-__all__ = ["PAPER_GROUPS", "SUITES", "SYNTHETIC_GROUPS", "Case", "load_suite", "load_suites"]
+__all__ = [
+    "PAPER_GROUPS",
+    "SUITES",
+    "SYNTHETIC_GROUPS",
+    "Case",
+    "load_suite",
+    "load_suites",
+    "pools",
+]
 
 # Suite and the letters its instances have in the library; None: a generated set.
 SUITES: dict[str, str | None] = {
@@ -44,6 +53,22 @@ SYNTHETIC_GROUPS = (
 )
 
 
+@cache
+def pools() -> Mapping[str, frozenset[str]]:
+    """Instances by wider columns than a size: whole suites, and both halves of dmu.
+
+    In the second half of dmu every job visits the first half of the machines first: far harder.
+    """
+    names = {
+        family: [entry.name for entry in library.select(family=family)]
+        for family in SUITES.values()
+        if family is not None
+    }
+    taillard, dmu = names.pop("ta"), names.pop("dmu")
+    wide = {"ta01-80": taillard, **names, "dmu01-40": dmu[:40], "dmu41-80": dmu[40:]}
+    return {name: frozenset(members) for name, members in wide.items()}
+
+
 @dataclass(frozen=True)
 class Case:
     """One instance to be measured.
@@ -60,7 +85,7 @@ class Case:
 
 
 def load_suites(words: Sequence[str], groups: Iterable[str] = ()) -> list[Case]:
-    """Load suites and folders, of them only the given sizes (``15x15``) or groups (``ta15x15``)."""
+    """Load suites and folders, of them only the given sizes (``15x15``), groups or pools."""
     if not words:
         raise UsageError(f"no suite given; there are {', '.join(SUITES)}, or a folder of files")
     cases = [case for word in dict.fromkeys(words) for case in load_suite(word)]
@@ -73,7 +98,8 @@ def load_suites(words: Sequence[str], groups: Iterable[str] = ()) -> list[Case]:
 
 
 def _in_group(case: Case, group: str) -> bool:
-    return group in (case.group, case.instance.shape)
+    named = case.suite in SUITES and case.instance.name in pools().get(group, ())
+    return named or group in (case.group, case.instance.shape)
 
 
 def load_suite(word: str) -> list[Case]:
