@@ -16,10 +16,11 @@ from tbgat.graph.state import random_states
 from tbgat.policy.features import observe
 from tbgat.policy.network import TBGAT
 from tbgat.training.config import TrainingConfig
+from tbgat.training.imitation import learn
 from tbgat.training.improvement import gains, improvement_loss, run_improvement
 from tbgat.training.run import TrainingRun
 from tbgat.training.values import lowest_makespans
-from tests.training.test_imitation import assert_scoring_alone_learns
+from tests.training.test_imitation import assert_learns_and_resumes
 
 SMALL = TrainingConfig(
     learner="improvement",
@@ -156,10 +157,13 @@ def test_the_loss_is_a_divergence_and_an_expectation():
     assert torch.allclose(expected, sum((now[p].softmax(0) * gain[p]).sum() for p in parts))
 
 
-def test_lessons_find_moves_that_are_worth_more():
+@pytest.mark.parametrize("passes", [2, 0])
+def test_lessons_find_moves_that_are_worth_more(passes):
     policy, before = TBGAT("tiny"), TBGAT("tiny")
     optimiser = torch.optim.Adam(policy.parameters())
-    config = dataclasses.replace(SMALL, batch=16, window=8, instances=10_000, tau=0.2)
+    config = dataclasses.replace(
+        SMALL, batch=16, window=8, instances=10_000, tau=0.2, passes=passes
+    )
     found = [
         run_improvement(TBGAT("moves"), before, policy, optimiser, config, number)
         for number in range(12)
@@ -169,8 +173,38 @@ def test_lessons_find_moves_that_are_worth_more():
     assert found[0]["moved"] < found[-1]["moved"]
 
 
-def test_lessons_change_the_scoring_network_alone_and_resume_exactly(tmp_path):
-    assert_scoring_alone_learns(tmp_path, SMALL)
+def test_passes_change_the_scoring_network_alone_and_resume_exactly(tmp_path):
+    assert_learns_and_resumes(tmp_path, SMALL, kept=("embedding",))
+
+
+def test_without_passes_the_whole_network_learns_and_resumes_exactly(tmp_path):
+    assert_learns_and_resumes(tmp_path, dataclasses.replace(SMALL, passes=0))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_update_follows_the_gradient_of_the_loss_per_state(threads):
+    """Slowly: the loss of all states in one piece, by torch alone."""
+    batch, _ = random_batch(9, 2)
+    policy = TBGAT("tiny")
+    seen = observe(batch, policy.config.move_features, batch.arrays.makespan)
+    old, gain = torch.randn(2, len(seen.move_u), generator=torch.Generator().manual_seed(4))
+
+    def loss(scores, at, offsets):
+        moved, gained = improvement_loss(scores, old[at], gain[at], offsets)
+        return moved - gained / 0.2
+
+    config = dataclasses.replace(SMALL, clip=0.0)
+    still = torch.optim.SGD(policy.parameters(), lr=0.0)
+    scores, value = learn(policy, still, seen, loss, config, threads)
+    found = [p.grad.clone() for p in policy.parameters()]
+    policy.zero_grad()
+    slow = loss(policy(seen), np.arange(len(seen.move_u)), seen.move_offsets)
+    slow = slow / np.count_nonzero(seen.num_moves)
+    slow.backward()
+    assert value == pytest.approx(slow.item(), rel=1e-5)
+    assert np.allclose(scores, policy(seen).detach().numpy(), atol=1e-5)
+    for parameter, gradient in zip(policy.parameters(), found, strict=True):
+        assert torch.allclose(parameter.grad, gradient, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("changes", [{"teacher": "tiny"}, {"preset": "moves"}])

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     learners = ("reinforce", "evolution", "imitation", "improvement")
     add("--learner", choices=learners, default="reinforce")
     add("--teacher", default="moves", metavar="WEIGHTS", help="imitation: whom to follow")
-    add("--passes", type=int, default=0, help="imitation: of the scoring network alone, per lesson")
+    add("--passes", type=int, default=0, help="lessons: of the scoring network alone")
     add("--rollouts", type=int, default=8, help="improvement: of every move")
     add("--tau", type=float, default=0.05, help="improvement: what a gain in percent is divided by")
     add("--preset", default="paper", help="network, such as paper, paper-nolabel, plus, moves")

@@ -29,12 +29,12 @@ class TrainingConfig:
         ``reinforce``, or ``evolution`` for networks without a graph. A batch is then a generation,
         and ``window``, ``entropy``, ``clip`` and ``literal`` mean nothing. With ``imitation`` it is
         a lesson of ``window`` updates, and ``entropy`` and ``literal`` mean nothing.
-        ``improvement`` is a lesson too: the scoring network learns from roll-outs of the teacher.
+        ``improvement`` is a lesson too: the network learns from roll-outs of the teacher.
     teacher
         Whom an imitation follows, and who makes the roll-outs of an improvement: weights by name or
         file, or a preset as it is before training.
     passes
-        Of an imitation: 0 for one update of the whole network per step. Else the attention layers
+        Of a lesson: 0 for one update of the whole network per step. Else the attention layers
         stay as they are, and the scoring network learns in so many passes over the states of a
         lesson. That costs a twentieth per state, once they are embedded.
     sizes

@@ -4,7 +4,7 @@ An imitation cannot pass its teacher, and where the network does not see what it
 learns to be undecided. Here a lesson asks what its moves are worth. From states of the network's
 own searches every move is made and followed several times by the teacher, which costs microseconds
 a step. The loss of a state is ``KL(network || network at the start) - sum of pi * value / tau``, so
-that the scoring network ends near ``pi at the start * exp(expected value / tau)``.
+that the network ends near ``pi at the start * exp(expected value / tau)``.
 
 The value of a move is its gain over the mean of the moves that undo a recent swap, if it is one, or
 over the mean of the others: one step back costs its roll-outs little, since they leave again at
