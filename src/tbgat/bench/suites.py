@@ -92,7 +92,8 @@ def load_suites(words: Sequence[str], groups: Iterable[str] = ()) -> list[Case]:
     wanted = list(groups)
     for group in wanted:
         if not any(_in_group(case, group) for case in cases):
-            have = ", ".join(dict.fromkeys(case.group for case in cases))
+            wide = [name for name in pools() if any(_in_group(case, name) for case in cases)]
+            have = ", ".join((*dict.fromkeys(case.group for case in cases), *wide))
             raise UsageError(f"there is no group {group!r} in {', '.join(words)}; it has {have}")
     return [c for c in cases if not wanted or any(_in_group(c, group) for group in wanted)]
 

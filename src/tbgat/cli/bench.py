@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "suites", nargs="+", metavar="SUITE", help=f"{', '.join(SUITES)}, or a folder of files"
     )
     parser.add_argument(
-        "--group", default="", help="only these sizes or groups: 15x15, or ta15x15,abz10x10"
+        "--group", default="", help="only these: 15x15, or ta15x15,abz10x10, or dmu41-80"
     )
     parser.add_argument(
         "--methods",
