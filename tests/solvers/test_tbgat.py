@@ -121,12 +121,56 @@ def test_a_policy_of_ones_own():
     assert result.makespan < result.history[0].makespan
 
 
+def _even(batch, best):
+    return np.zeros(len(move_positions(batch)[0]))
+
+
+@pytest.mark.parametrize("size_and_seed", [(4, 2, 6), (4, 3, 24), (6, 3, 0)])
+def test_a_way_out_of_circles(size_and_seed):
+    """Of these shops N5 moves alone never find the optimum, however many."""
+    shop = uniform(*size_and_seed)
+    best = tbgat.solve(shop, "cpsat", seconds=60)
+    assert best.status == "optimal"
+    for seed in range(3):
+        plain = tbgat.solve(shop, "tbgat", policy=_even, escape=0, steps=2000, seed=seed)
+        assert plain.makespan > best.makespan
+        led_out = tbgat.solve(shop, "tbgat", policy=_even, steps=2000, seed=seed)
+        assert led_out.makespan == best.makespan
+
+
+def test_a_walk_without_circles_does_not_know_of_the_way_out(weights):
+    shop = tbgat.load("ft10")
+    with_it, without = (
+        tbgat.solve(shop, "tbgat", weights=weights, escape=escape, steps=200, seed=3)
+        for escape in (10, 0)
+    )
+    assert [(i.step, i.makespan) for i in with_it.history] == [
+        (i.step, i.makespan) for i in without.history
+    ]
+
+
+def test_a_way_out_in_general_shops(weights):
+    """Recirculation and zero durations, where the swap that leads out may not be legal."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        shop = Instance(
+            [
+                [(int(rng.integers(2)), int(rng.integers(3))) for _ in range(rng.integers(1, 5))]
+                for _ in range(3)
+            ]
+        )
+        result = tbgat.solve(shop, "tbgat", weights=weights, steps=200, seed=seed)
+        result.schedule.check(shop)
+
+
 def test_messages(weights, tmp_path):
     shop = tbgat.load("ft06")
     with pytest.raises(WeightsError, match=r"no weights named 'nothing'.*tbgat train"):
         tbgat.solve(shop, "tbgat", weights="nothing", steps=1)
     with pytest.raises(UsageError, match="trajectories must be 1 or more"):
         tbgat.solve(shop, "tbgat", weights=weights, trajectories=0, steps=1)
+    with pytest.raises(UsageError, match="escape must be 0 or more, got -1"):
+        tbgat.solve(shop, "tbgat", weights=weights, escape=-1, steps=1)
     with pytest.raises(UsageError, match="device 'toaster' cannot be used"):
         tbgat.solve(shop, "tbgat", weights=weights, device="toaster", steps=1)
     for size in ("6x6", "30x20"):

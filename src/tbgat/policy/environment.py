@@ -15,7 +15,7 @@ from tbgat.dispatching import dispatch
 from tbgat.errors import MissingExtraError, UsageError
 from tbgat.instance import Instance
 from tbgat.policy.features import MOVE_FEATURES, observe
-from tbgat.policy.trajectories import Trajectories
+from tbgat.policy.trajectories import ANY_SWAP, STAY, Trajectories
 
 try:
     import gymnasium
@@ -107,10 +107,10 @@ class JobShopEnvironment(gymnasium.Env[Observed, np.int64]):
         """Make the move of that number; one outside the mask leaves the solution as it is."""
         states = self.states
         if bool(states.stuck[0]):
-            chosen = -2
+            chosen = ANY_SWAP
         else:
-            chosen = int(action) if int(action) < len(states.at) else -1
-        reward = float(states.move([chosen])[0]) if chosen != -1 else ILLEGAL_REWARD
+            chosen = int(action) if int(action) < len(states.at) else STAY
+        reward = float(states.move([chosen])[0]) if chosen != STAY else ILLEGAL_REWARD
         self._made += 1
         terminated = bool(states.proved[0])
         truncated = not terminated and self._made >= self.steps

@@ -2,7 +2,15 @@
 
 State: a solution. Action: an N5 move. Reward: what the best makespan falls by. A trajectory ends
 where no move is left because the solution is optimal.
+
+N5 can lead into a few solutions whose moves lead only to each other. :attr:`Trajectories.circling`
+notices it, and :data:`CRITICAL_SWAP` is a way out: reversing any critical arc, not only those at
+the ends of blocks, can lead from every solution to an optimal one (van Laarhoven, Aarts and
+Lenstra, Job shop scheduling by simulated annealing, 1992).
 """
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# Compiled functions: the arrays are described once, in Arrays.
 
 from __future__ import annotations
 
@@ -12,17 +20,47 @@ import numpy as np
 import numpy.typing as npt
 
 from tbgat.errors import CycleError
+from tbgat.graph.compiled import announce_compilation, lean_kernel
 from tbgat.graph.state import DEFAULT_MEMORY, GraphBatch, random_states
 from tbgat.instance import Instance
 from tbgat.policy.features import move_positions
 from tbgat.schedule import Schedule
 
-__all__ = ["NO_MOVE", "Trajectories"]
+__all__ = ["ANY_SWAP", "CRITICAL_SWAP", "NO_MOVE", "STAY", "Trajectories"]
 
 NO_MOVE = "no N5 move is left: the critical path is the work of one machine or of one job"
 
+# In the place of a move's number.
+STAY, ANY_SWAP, CRITICAL_SWAP = -1, -2, -3
+
+# So many swaps of so few pairs are a circle.
+CIRCLE_SWAPS, CIRCLE_PAIRS = DEFAULT_MEMORY, 4
+
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+
+@lean_kernel
+def _find_circles(memory_u, memory_v, swaps, found):
+    """Whether the latest swaps of each solution were of few pairs, whichever way round."""
+    memory = memory_u.shape[1]
+    for b in range(len(swaps)):
+        pairs = 0
+        for i in range(CIRCLE_SWAPS):
+            at = (swaps[b] - 1 - i) % memory
+            u, v = memory_u[b, at], memory_v[b, at]
+            new = True
+            for j in range(i):
+                other = (swaps[b] - 1 - j) % memory
+                x, y = memory_u[b, other], memory_v[b, other]
+                if (u == x and v == y) or (u == y and v == x):
+                    new = False
+                    break
+            pairs += new
+            if pairs > CIRCLE_PAIRS:
+                break
+        found[b] = pairs <= CIRCLE_PAIRS
 
 
 class Trajectories:
@@ -74,7 +112,20 @@ class Trajectories:
         return len(self.batch)
 
     @property
-    def stuck(self) -> npt.NDArray[np.bool_]:
+    def circling(self) -> Bool:
+        """Trajectories that go round in circles: their last 20 swaps were of four pairs or fewer.
+
+        None is, if fewer swaps are remembered.
+        """
+        g = self.batch.arrays
+        found = np.zeros(len(self), dtype=np.bool_)
+        if g.memory_u.shape[1] >= CIRCLE_SWAPS:
+            announce_compilation(_find_circles)
+            _find_circles(g.memory_u, g.memory_v, g.swaps, found)
+        return found & (g.swaps >= CIRCLE_SWAPS)
+
+    @property
+    def stuck(self) -> Bool:
         """Trajectories without a move whose solution is not proved optimal.
 
         Recirculation and zero durations make them; :meth:`move` then swaps some legal pair.
@@ -95,17 +146,23 @@ class Trajectories:
         Parameters
         ----------
         chosen
-            Per trajectory the number of a move, counted over the whole batch, or -1 to leave it.
-            Stuck trajectories that are left get a random legal swap if their entry is -2.
+            Per trajectory the number of a move, counted over the whole batch; or ``STAY``;
+            ``ANY_SWAP``, a random legal swap; or ``CRITICAL_SWAP``, one of neighbours on the
+            critical path, if there is one.
         """
         g = self.batch.arrays
-        index = np.asarray(chosen, dtype=np.int64)
+        index = np.array(chosen, dtype=np.int64)
         u, v = np.full(len(self), -1, dtype=np.int32), np.full(len(self), -1, dtype=np.int32)
         moved = index >= 0
         u[moved], v[moved] = g.move_u[self.at[index[moved]]], g.move_v[self.at[index[moved]]]
         self.batch.swap(u, v)
-        for b in np.flatnonzero(index == -2).tolist():
-            self._forced[b] = not self._shake(b)
+        for b in np.flatnonzero(index == CRITICAL_SWAP).tolist():
+            if not self._swap_one_of(b, self._critical_neighbours(b)):
+                index[b] = ANY_SWAP
+        for b in np.flatnonzero(index == ANY_SWAP).tolist():
+            # None at all: every machine order is forced, this is the only solution.
+            lo, hi = g.offset[b : b + 2]
+            self._forced[b] = not self._swap_one_of(b, np.arange(lo, hi))
         reward: Int64 = np.maximum(self.best - g.makespan, 0)
         for b in np.flatnonzero(reward).tolist():
             mine = slice(g.offset[b], g.offset[b + 1])
@@ -120,13 +177,17 @@ class Trajectories:
         starts = self._best_start[offset[b] : offset[b + 1]].copy()
         return Schedule.from_starts(self.batch.instances[b], starts)
 
-    def _shake(self, b: int) -> bool:
-        """Swap some adjacent pair of different jobs, critical or not.
-
-        Returns False if there is none: every machine order is forced, this is the only solution.
-        """
+    def _critical_neighbours(self, b: int) -> Int32:
+        """Operations that the next one of the critical path follows on their machine."""
         g = self.batch.arrays
-        for u in self._rngs[b].permutation(np.arange(g.offset[b], g.offset[b + 1])):
+        lo = g.offset[b]
+        path = g.path[lo : lo + g.path_length[b]]
+        return np.asarray(path[:-1][g.machine_succ[path[:-1]] == path[1:]])
+
+    def _swap_one_of(self, b: int, candidates: npt.NDArray[np.integer]) -> bool:
+        """Swap one of these with its successor on the machine, at random; False if none may be."""
+        g = self.batch.arrays
+        for u in self._rngs[b].permutation(candidates):
             v = g.machine_succ[u]
             if v < 0 or g.job[u] == g.job[v]:
                 continue

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tbgat.policy.moves import choose_moves
 from tbgat.policy.protocol import Policy
-from tbgat.policy.trajectories import NO_MOVE, Trajectories
+from tbgat.policy.trajectories import ANY_SWAP, CRITICAL_SWAP, NO_MOVE, STAY, Trajectories
 from tbgat.schedule import Schedule
 from tbgat.search.callbacks import Snapshot, notify
 from tbgat.search.local_search import CHUNK_SECONDS, name_of
@@ -25,7 +25,12 @@ BLOCK = 256
 
 
 def policy_search(
-    tasks: Sequence[Task], policy: Policy, *, greedy: bool = False, trajectories: int = 1
+    tasks: Sequence[Task],
+    policy: Policy,
+    *,
+    greedy: bool = False,
+    trajectories: int = 1,
+    escape: int = 0,
 ) -> list[Outcome]:
     """Search on all tasks at once until each one's criterion says stop.
 
@@ -38,8 +43,11 @@ def policy_search(
     trajectories
         Searches of each task side by side, from the same start; the best wins. A step is one move
         in each of them.
+    escape
+        How many swaps of neighbours on a critical path, drawn at random, a search makes that goes
+        round in circles (see :attr:`Trajectories.circling`), each a step.
     """
-    search = _Search(tasks, policy, greedy, trajectories)
+    search = _Search(tasks, policy, greedy, trajectories, escape)
     try:
         while search.ask_who_goes_on():
             search.advance()
@@ -50,7 +58,12 @@ def policy_search(
 
 class _Search:
     def __init__(
-        self, tasks: Sequence[Task], policy: Policy, greedy: bool, trajectories: int
+        self,
+        tasks: Sequence[Task],
+        policy: Policy,
+        greedy: bool,
+        trajectories: int,
+        escape: int,
     ) -> None:
         self.tasks, self.policy, self.greedy, self.width = tasks, policy, greedy, trajectories
         repeated = [task for task in tasks for _ in range(trajectories)]
@@ -72,6 +85,8 @@ class _Search:
         self.proof = [""] * len(tasks)
         self.running = np.ones(len(tasks), dtype=np.bool_)
         self.noise = np.empty((len(repeated), BLOCK))
+        self.escape = escape
+        self.leaving = np.zeros(len(repeated), dtype=np.int64)  # swaps still to make
 
     def ask_who_goes_on(self) -> bool:
         """Tell the callbacks, look at the criteria; return whether any task goes on."""
@@ -126,8 +141,12 @@ class _Search:
             return
         scores = self.policy(states.batch, states.best)
         chosen = choose_moves(scores, states.offsets, None if self.greedy else self._uniforms())
-        chosen[states.stuck] = -2
-        chosen[~self._moving()] = -1
+        chosen[states.stuck] = ANY_SWAP
+        if self.escape:
+            self.leaving[(self.leaving == 0) & states.circling] = self.escape
+            chosen[self.leaving > 0] = CRITICAL_SWAP
+            self.leaving -= self.leaving > 0
+        chosen[~self._moving()] = STAY
         states.move(chosen)
         self.step += 1
         best = states.best.reshape(-1, self.width).min(axis=1)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_WEIGHTS", "prepare", "solve", "solve_many", "weights_of"]
 
+# Swaps that lead out of a circle: two often lead back, more cost steps.
+ESCAPE = 10
+
 # Tried in this order when no weights are named.
 DEFAULT_WEIGHTS = ("tbgat-plus", "paper")
 
@@ -54,6 +57,7 @@ def solve(
     weights: str | Path | None = None,
     greedy: bool = False,
     trajectories: int = 1,
+    escape: int = ESCAPE,
     device: str = "cpu",
     products: str = "lowrank",
     policy: Policy | None = None,
@@ -69,6 +73,9 @@ def solve(
         Take the move with the highest score instead of drawing one.
     trajectories
         Searches side by side.
+    escape
+        Swaps at random that lead out where N5 moves go round in circles; 0 for none, as in the
+        paper. Weights without a graph do without.
     device
         Where the network runs, such as ``cpu`` or ``cuda``.
     products
@@ -77,7 +84,7 @@ def solve(
     policy
         Scores the moves in place of the network (see :class:`tbgat.policy.protocol.Policy`).
     """
-    if policy is None and trajectories >= 1:
+    if policy is None and trajectories >= 1 and escape >= 0:
         prepare()
         from tbgat.solvers import learned
 
@@ -90,6 +97,7 @@ def solve(
         weights=weights,
         greedy=greedy,
         trajectories=trajectories,
+        escape=escape,
         device=device,
         products=products,
         policy=policy,
@@ -101,6 +109,7 @@ def solve_many(
     weights: str | Path | None = None,
     greedy: bool = False,
     trajectories: int = 1,
+    escape: int = ESCAPE,
     device: str = "cpu",
     products: str = "lowrank",
     policy: Policy | None = None,
@@ -116,18 +125,20 @@ def solve_many(
 
     if trajectories < 1:
         raise UsageError(f"trajectories must be 1 or more, got {trajectories}")
+    if escape < 0:
+        raise UsageError(f"escape must be 0 or more, got {escape}")
+    options: dict[str, Any] = {"greedy": greedy, "trajectories": int(trajectories)}
     if policy is not None:
-        return policy_search(tasks, policy, greedy=greedy, trajectories=int(trajectories))
+        return policy_search(tasks, policy, **options, escape=int(escape))
     outcomes: list[Outcome | None] = [None] * len(tasks)
     for path, numbers in _by_weights(tasks, weights).items():
         network, story = _load(path, device)
         chosen = [tasks[n] for n in numbers]
-        options: dict[str, Any] = {"greedy": greedy, "trajectories": int(trajectories)}
         if _walks(network):
             found = learned.solve_many(chosen, network, **options)
         else:
             scores = NetworkPolicy(network, max(task.threads for task in chosen), products)
-            found = policy_search(chosen, scores, **options)
+            found = policy_search(chosen, scores, **options, escape=int(escape))
         for number, outcome in zip(numbers, found, strict=True):
             outcomes[number] = replace(outcome, story=(story,))
     return [outcome for outcome in outcomes if outcome is not None]
