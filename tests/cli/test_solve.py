@@ -88,6 +88,13 @@ def test_goes_on_after_a_bad_file_and_reports_it_at_the_end(capsys, tmp_path):
         (["ft06", "ft10", "--method", "magic"], "there is no method 'magic'"),
         (["ft06", "--option", "colour=red"], "has no option 'colour'"),
         (["ft06", "--option", "colour"], "NAME=VALUE"),
+        (
+            ["ft06", "--method", "tbgat", "--option", "escape=maybe"],
+            "option 'escape' of method tbgat must be a whole number, got 'maybe'",
+        ),
+        (["ft06", "--method", "tbgat", "--option", "greedy=maybe"], "must be true or false"),
+        (["ft06", "--method", "tabu", "--option", "tenure=[3]"], "must be two whole numbers"),
+        (["ft06", "--method", "dispatch", "--option", "rule=3"], "must be a name, got 3"),
         (["ft06", "--seconds", "-1"], "seconds must be 0 or more"),
         (["ft06", "--seconds", "nan"], "seconds must be 0 or more"),
         (["ft06", "--threads", "0"], "threads must be 1 or more"),

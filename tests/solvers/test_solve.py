@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 
+import numpy as np
 import pytest
 
 import tbgat
@@ -12,6 +13,7 @@ from tbgat.schedule import Schedule
 from tbgat.search.stop import MaxSteps
 from tbgat.search.task import Outcome, Task
 from tbgat.solvers import method_names, register, registry
+from tbgat.solvers.registry import find_method, option_value
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +26,8 @@ def test_unknown_method_option_or_number_is_one_sentence(ft06):
         tbgat.solve(ft06, "magic")
     with pytest.raises(UsageError, match="method dispatch has no option 'colour'"):
         tbgat.solve(ft06, "dispatch", colour="red")
+    with pytest.raises(UsageError, match="'trajectories' of method tbgat must be a whole number"):
+        tbgat.solve(ft06, "tbgat", trajectories="two")
     with pytest.raises(UsageError, match="threads must be 1 or more"):
         tbgat.solve(ft06, "dispatch", threads=0)
     with pytest.raises(UsageError, match="seed must be 0 or more"):
@@ -166,3 +170,28 @@ def test_ctrl_c_ends_cpsat():
     timer.join()
     assert result.stopped == "interrupt"
     assert result.seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("true", True),
+        ("False", False),
+        ("3", 3),
+        ("[4,8]", [4, 8]),
+        ("(4, 8)", (4, 8)),
+        ("spt", "spt"),
+    ],
+)
+def test_values_of_options(text, value):
+    found = option_value(text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_options_may_be_none_or_numpy_numbers(ft06):
+    check = find_method("tspr").check_options
+    check({"cutoff": None})
+    check({"cutoff": np.int64(3)})
+    find_method("tbgat").check_options({"weights": None, "greedy": True, "device": "cpu"})
+    find_method("tabu").check_options({"tenure": (3, 9)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from tbgat.bench.records import Record
 from tbgat.bench.suites import Case
 from tbgat.errors import UsageError
-from tbgat.solvers.registry import find_method
+from tbgat.solvers.registry import find_method, option_value
 
 __all__ = [
     "STEPLESS",
@@ -93,10 +92,7 @@ def parse_method(text: str) -> MethodSpec:
         key, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"in method {text!r}, {pair!r} should be option=value")
-        try:
-            options[key] = json.loads(value)
-        except ValueError:
-            options[key] = value
+        options[key] = option_value(value)
     find_method(name).check_options(options)
     return MethodSpec(name, options)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import re
 import sys
@@ -224,10 +223,9 @@ def _folder(args: argparse.Namespace) -> Path | None:
 
 
 def _option(text: str) -> tuple[str, Any]:
+    from tbgat.solvers.registry import option_value
+
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise UsageError(f"--option takes NAME=VALUE, got {text!r}")
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name, value
+    return name, option_value(value)

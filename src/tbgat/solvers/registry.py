@@ -12,17 +12,27 @@ Other packages add theirs with :func:`register`.
 
 from __future__ import annotations
 
+import ast
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 from tbgat.errors import UsageError
 from tbgat.instance import Instance
 from tbgat.search.task import Outcome
 
-__all__ = ["Method", "describe_methods", "find_method", "method_names", "register"]
+__all__ = [
+    "Method",
+    "describe_methods",
+    "find_method",
+    "method_names",
+    "option_value",
+    "register",
+]
 
 
 @dataclass(frozen=True)
@@ -55,17 +65,60 @@ class Method:
         return {} if function is None else dict(function(instance, **options))
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse options this method does not know."""
-        known = list(inspect.signature(self.solve).parameters)[1:]
-        for option in options:
-            if option not in known:
-                offer = f"it has {', '.join(known)}" if known else "it has none"
+        """Refuse options this method does not know, and values of the wrong kind."""
+        parameters = dict(list(inspect.signature(self.solve).parameters.items())[1:])
+        for option, value in options.items():
+            if option not in parameters:
+                offer = f"it has {', '.join(parameters)}" if parameters else "it has none"
                 raise UsageError(f"method {self.name} has no option {option!r} ({offer})")
+            wanted = _misfit(value, parameters[option].annotation)
+            if wanted:
+                raise UsageError(
+                    f"option {option!r} of method {self.name} must be {wanted}, got {value!r}"
+                )
 
     def _function(self, name: str) -> Callable[..., Outcome]:
         function: Callable[..., Outcome] = getattr(import_module(self.module), name)
         return function
 
+
+def option_value(text: str) -> Any:
+    """The value of an option as written on the command line: JSON or Python, else a word."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError):
+            continue
+    return text
+
+
+def _misfit(value: object, annotation: object) -> str:
+    """What an option should be that is annotated so, in words, if the value is not; else "".
+
+    Kinds that the command line cannot write are not looked at.
+    """
+    name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    kind = name.removesuffix(" | None")
+    if kind not in _KINDS or (value is None and kind != name):
+        return ""
+    words, fits = _KINDS[kind]
+    return "" if fits(value) else words
+
+
+def _is_pair(value: object) -> bool:
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) == 2
+        and all(isinstance(part, Integral) for part in value)
+    )
+
+
+_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "int": ("a whole number", lambda value: isinstance(value, Integral)),
+    "bool": ("true or false", lambda value: value in (0, 1)),
+    "str": ("a name", lambda value: isinstance(value, str)),
+    "tuple[int, int]": ("two whole numbers such as [10,20]", _is_pair),
+}
 
 _METHODS: dict[str, Method] = {}
 
