@@ -11,6 +11,7 @@ from tbgat.graph.compiled import inner_kernel, random_below
 
 __all__ = [
     "critical_path",
+    "goes_in_circles",
     "makespan_after_swap",
     "n5_moves",
     "n5_pairs",
@@ -21,6 +22,9 @@ __all__ = [
 ]
 
 _NO_PATH = -(1 << 60)
+
+# So many swaps of at most so many pairs are a circle.
+CIRCLE_SWAPS, CIRCLE_PAIRS = 20, 4
 
 
 @inner_kernel
@@ -240,3 +244,32 @@ def one_machine_or_one_job(g, b):
         same_machine &= g.machine[g.path[lo + i]] == g.machine[g.path[lo]]
         same_job &= g.job[g.path[lo + i]] == g.job[g.path[lo]]
     return same_machine or same_job
+
+
+@inner_kernel
+def goes_in_circles(g, b):
+    """Whether the latest swaps were of a few pairs only, whichever way round.
+
+    Never, if the memory is too short to tell.
+    """
+    memory = g.memory_u.shape[1]
+    last = g.swaps[b] - 1
+    if memory < CIRCLE_SWAPS or last + 1 < CIRCLE_SWAPS:
+        return False
+    pairs = 0
+    for i in range(CIRCLE_SWAPS):
+        at = (last - i) % memory
+        u = g.memory_u[b, at]
+        v = g.memory_v[b, at]
+        new = True
+        for j in range(i):
+            other = (last - j) % memory
+            x = g.memory_u[b, other]
+            y = g.memory_v[b, other]
+            if (u == x and v == y) or (u == y and v == x):
+                new = False
+                break
+        pairs += new
+        if pairs > CIRCLE_PAIRS:
+            return False
+    return True

@@ -20,7 +20,14 @@ import numpy.typing as npt
 from tbgat.errors import CycleError, UsageError
 from tbgat.graph.arrays import Int64, allocate
 from tbgat.graph.compiled import announce_compilation
-from tbgat.graph.swap import evaluate_range, levels_range, moves_range, proved_range, swap_range
+from tbgat.graph.swap import (
+    circling_range,
+    evaluate_range,
+    levels_range,
+    moves_range,
+    proved_range,
+    swap_range,
+)
 from tbgat.instance import Instance
 from tbgat.schedule import Schedule
 
@@ -99,6 +106,16 @@ class GraphBatch:
         proved = np.zeros(len(self), dtype=np.bool_)
         self._run(proved_range, proved)
         return proved
+
+    @property
+    def circling(self) -> npt.NDArray[np.bool_]:
+        """Per solution: its last 20 swaps were of four pairs of operations or fewer.
+
+        Never so, if fewer swaps are remembered.
+        """
+        found = np.zeros(len(self), dtype=np.bool_)
+        self._run(circling_range, found)
+        return found
 
     def evaluate(self) -> None:
         """Compute topological order, EST, tails and makespan of all solutions from scratch."""

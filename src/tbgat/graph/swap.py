@@ -11,10 +11,11 @@ import numpy as np
 
 from tbgat.graph.arrays import UNKNOWN
 from tbgat.graph.compiled import inner_kernel, kernel, lean_kernel
-from tbgat.graph.critical import n5_moves, one_machine_or_one_job
+from tbgat.graph.critical import goes_in_circles, n5_moves, one_machine_or_one_job
 from tbgat.graph.evaluate import fill_heads, fill_levels, fill_tails, sort_topologically
 
 __all__ = [
+    "circling_range",
     "evaluate_range",
     "follow_order",
     "levels_range",
@@ -267,4 +268,12 @@ def proved_range(g, begin, end, proved):
     """Whether the drawn critical paths prove their solutions optimal."""
     for b in range(begin, end):
         proved[b] = one_machine_or_one_job(g, b)
+    return -1
+
+
+@lean_kernel
+def circling_range(g, begin, end, found):
+    """Whether solutions were moved round in circles."""
+    for b in range(begin, end):
+        found[b] = goes_in_circles(g, b)
     return -1

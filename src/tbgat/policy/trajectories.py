@@ -9,9 +9,6 @@ the ends of blocks, can lead from every solution to an optimal one (van Laarhove
 Lenstra, Job shop scheduling by simulated annealing, 1992).
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
-# Compiled functions: the arrays are described once, in Arrays.
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tbgat.errors import CycleError
-from tbgat.graph.compiled import announce_compilation, lean_kernel
 from tbgat.graph.state import DEFAULT_MEMORY, GraphBatch, random_states
 from tbgat.instance import Instance
 from tbgat.policy.features import move_positions
@@ -33,34 +29,9 @@ NO_MOVE = "no N5 move is left: the critical path is the work of one machine or o
 # In the place of a move's number.
 STAY, ANY_SWAP, CRITICAL_SWAP = -1, -2, -3
 
-# So many swaps of so few pairs are a circle.
-CIRCLE_SWAPS, CIRCLE_PAIRS = DEFAULT_MEMORY, 4
-
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
-
-
-@lean_kernel
-def _find_circles(memory_u, memory_v, swaps, found):
-    """Whether the latest swaps of each solution were of few pairs, whichever way round."""
-    memory = memory_u.shape[1]
-    for b in range(len(swaps)):
-        pairs = 0
-        for i in range(CIRCLE_SWAPS):
-            at = (swaps[b] - 1 - i) % memory
-            u, v = memory_u[b, at], memory_v[b, at]
-            new = True
-            for j in range(i):
-                other = (swaps[b] - 1 - j) % memory
-                x, y = memory_u[b, other], memory_v[b, other]
-                if (u == x and v == y) or (u == y and v == x):
-                    new = False
-                    break
-            pairs += new
-            if pairs > CIRCLE_PAIRS:
-                break
-        found[b] = pairs <= CIRCLE_PAIRS
 
 
 class Trajectories:
@@ -113,16 +84,8 @@ class Trajectories:
 
     @property
     def circling(self) -> Bool:
-        """Trajectories that go round in circles: their last 20 swaps were of four pairs or fewer.
-
-        None is, if fewer swaps are remembered.
-        """
-        g = self.batch.arrays
-        found = np.zeros(len(self), dtype=np.bool_)
-        if g.memory_u.shape[1] >= CIRCLE_SWAPS:
-            announce_compilation(_find_circles)
-            _find_circles(g.memory_u, g.memory_v, g.swaps, found)
-        return found & (g.swaps >= CIRCLE_SWAPS)
+        """Trajectories that go round in circles, see :attr:`GraphBatch.circling`."""
+        return self.batch.circling
 
     @property
     def stuck(self) -> Bool:

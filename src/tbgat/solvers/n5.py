@@ -33,6 +33,7 @@ __all__ = [
     "must_pause",
     "record",
     "shake",
+    "swap_on_path",
     "walks",
 ]
 
@@ -107,6 +108,28 @@ def shake(g, t):
         v = g.machine_succ[u]
         if v >= 0 and g.job[u] != g.job[v] and swap_adjacent(g, 0, u, v, t.buffer):
             return True
+    return False
+
+
+@inner_kernel
+def swap_on_path(g, t):
+    """Swap two neighbours on the critical path drawn last, at random; False if none may be."""
+    length = g.path_length[0]
+    pairs = 0
+    for i in range(length - 1):
+        pairs += g.machine_succ[g.path[i]] == g.path[i + 1]
+    for _ in range(2 * pairs):
+        skip = random_below(t.random, 0, pairs)
+        for i in range(length - 1):
+            u = g.path[i]
+            v = g.path[i + 1]
+            if g.machine_succ[u] != v:
+                continue
+            if skip == 0:
+                if g.job[u] != g.job[v] and swap_adjacent(g, 0, u, v, t.buffer):
+                    return True
+                break
+            skip -= 1
     return False
 
 

@@ -75,7 +75,7 @@ def solve(
         Searches side by side.
     escape
         Swaps at random that lead out where N5 moves go round in circles; 0 for none, as in the
-        paper. Weights without a graph do without.
+        paper.
     device
         Where the network runs, such as ``cpu`` or ``cuda``.
     products
@@ -90,7 +90,9 @@ def solve(
 
         loaded, story = _load(_weights_file(task.instance, weights), device)
         if _walks(loaded):
-            found = learned.solve(task, loaded, greedy=greedy, trajectories=int(trajectories))
+            found = learned.solve(
+                task, loaded, greedy=greedy, trajectories=trajectories, escape=escape
+            )
             return replace(found, story=(story,))
     return solve_many(
         [task],
@@ -127,9 +129,13 @@ def solve_many(
         raise UsageError(f"trajectories must be 1 or more, got {trajectories}")
     if escape < 0:
         raise UsageError(f"escape must be 0 or more, got {escape}")
-    options: dict[str, Any] = {"greedy": greedy, "trajectories": int(trajectories)}
+    options: dict[str, Any] = {
+        "greedy": greedy,
+        "trajectories": int(trajectories),
+        "escape": int(escape),
+    }
     if policy is not None:
-        return policy_search(tasks, policy, **options, escape=int(escape))
+        return policy_search(tasks, policy, **options)
     outcomes: list[Outcome | None] = [None] * len(tasks)
     for path, numbers in _by_weights(tasks, weights).items():
         network, story = _load(path, device)
@@ -138,7 +144,7 @@ def solve_many(
             found = learned.solve_many(chosen, network, **options)
         else:
             scores = NetworkPolicy(network, max(task.threads for task in chosen), products)
-            found = policy_search(chosen, scores, **options, escape=int(escape))
+            found = policy_search(chosen, scores, **options)
         for number, outcome in zip(numbers, found, strict=True):
             outcomes[number] = replace(outcome, story=(story,))
     return [outcome for outcome in outcomes if outcome is not None]
