@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -16,9 +17,11 @@ from hypothesis import strategies as st
 import tbgat
 from tbgat import Instance
 from tbgat.search.kernels.arrays import shop_of
+from tbgat.search.local_search import local_search
 from tbgat.search.pool import Member, Pool
 from tbgat.search.relinking import order_of
 from tbgat.solvers import auto, make_task, partner
+from tbgat.solvers.relay import Spectator, Stretch
 from tests.strategies import shops
 
 
@@ -45,13 +48,80 @@ def test_plan_depends_on_size_limits_threads_and_installation(monkeypatch):
     assert planned(uniform(10, 10, 1), threads=1, seconds=60) == auto.Plan(1, 1, 30.0)
     assert planned(uniform(10, 10, 1), threads=1, target=1) == auto.Plan(1, 1, 10.0)
     assert planned(uniform(10, 10, 1), threads=8, target=1) == auto.Plan(8, 2, 0.5)
-    assert planned(uniform(20, 20, 1), threads=2, seconds=5) == auto.Plan(2)
+    assert planned(uniform(20, 20, 1), threads=2, seconds=5) == auto.Plan(2, 1, 2.0, bounding=True)
+    assert planned(uniform(100, 20, 1), threads=8, seconds=5) == auto.Plan(8, 1, 2.0, bounding=True)
+    assert planned(uniform(200, 20, 1), threads=2, seconds=5) == auto.Plan(2)
     assert planned(uniform(10, 10, 1), steps=100) == auto.Plan(1, 0, math.inf)
     assert planned(uniform(6, 6, 1), threads=1, patience=100) == auto.Plan(1)
     huge = Instance([[(0, 2**45), (1, 1)], [(1, 1), (0, 1)]])
     assert planned(huge, threads=2, seconds=5) == auto.Plan(2)
     monkeypatch.setattr(auto, "find_spec", lambda _: None)
     assert planned(uniform(6, 6, 1), threads=2, seconds=5) == auto.Plan(2)
+
+
+def test_who_has_the_threads():
+    proving = list(auto.stretches(auto.Plan(2, 1, 0.5)))
+    assert proving == [Stretch(0.5), Stretch(math.inf, 1)]
+    bounding = auto.stretches(auto.Plan(2, 1, 2.0, bounding=True))
+    assert list(islice(bounding, 5)) == [
+        Stretch(2.0), Stretch(2.5, 1), Stretch(4.0), Stretch(5.0, 1), Stretch(8.0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_turns_of_cpsat_raise_the_bound_of_a_large_shop(threads):
+    shop = uniform(20, 20, 7)
+    seen = []
+
+    def listen(snapshot):
+        seen.append((snapshot.progress.step, snapshot.progress.lower_bound))
+
+    alone = tbgat.solve(shop, "tspr", seconds=0.1, threads=1)
+    result = tbgat.solve(shop, seconds=7, threads=threads, seed=0, callbacks=[listen])
+    assert alone.lower_bound < result.lower_bound <= result.makespan
+    assert seen[-1][1] > alone.lower_bound
+    assert seen == sorted(seen)
+    assert "CP-SAT on 1 from 2.0 s" in result.explain()
+    assert f"Lower bound {result.lower_bound} by CP-SAT." in result.explain()
+    seconds = [gain.seconds for gain in result.history]
+    assert seconds == sorted(seconds)
+    assert 0 <= seconds[0] <= seconds[-1] <= result.seconds < 9
+
+
+def test_bounds_of_turns_are_never_above_the_optimum():
+    """Turns on shops small enough to know the optimum: the bound may meet it, not pass it."""
+    for seed in range(6):
+        shop = uniform(8, 8, seed)
+        best = tbgat.solve(shop, "cpsat", seconds=60)
+        assert best.status == "optimal"
+        task = make_task(shop, "auto", seconds=30, threads=1, seed=seed)
+        pool = Pool(shop_of(shop))
+        pool.offer(Member.of(task.start.makespan, order_of(shop, task.start), "start"))
+        beside = partner.Partner(task, pool, 1, bounding=True)
+        bounds = [beside.bound]
+        for _ in range(4):
+            with beside:
+                time.sleep(0.1)
+            bounds.append(beside.bound)
+        assert bounds == sorted(bounds)
+        assert task.lower_bound <= bounds[-1] <= best.makespan <= pool.best.makespan
+
+
+def test_a_spectator_keeps_time():
+    shop = uniform(10, 10, 1)
+    task = make_task(shop, "auto", seconds=1.0, threads=1)
+    pool = Pool(shop_of(shop))
+    pool.offer(Member.of(task.start.makespan, order_of(shop, task.start), "start"))
+    good = tbgat.solve(shop, "tspr", steps=5_000, seed=1)
+    task = make_task(shop, "auto", seconds=1.0, threads=1)
+    news = Member.of(good.makespan, order_of(shop, good.schedule), "search")
+    timer = threading.Timer(0.5, pool.offer, [news])
+    timer.start()
+    outcome = local_search(task, [Spectator(task, pool)])
+    timer.join()
+    assert outcome.schedule.makespan == good.makespan
+    assert 0.4 < outcome.history[-1].seconds < 1.1
+    assert outcome.steps < 100_000
 
 
 @pytest.mark.parametrize(("name", "threads"), [("la06", 1), ("la16", 2)])

@@ -2,32 +2,30 @@
 
 Tabu search with path relinking runs on every thread. Where the shop is small enough for a proof to
 be in reach and OR-Tools is installed, CP-SAT takes over one thread (a quarter of many) as soon as
-the search has found something good, and both exchange what they find. Tiny shops go to CP-SAT
-alone. With a limit in steps the local search runs alone, so that the result can be repeated.
+the search has found something good, and both exchange what they find. In larger shops it gets one
+thread now and then, to raise the lower bound. Tiny shops go to CP-SAT alone. With a limit in steps
+the local search runs alone, so that the result can be repeated.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any
 
-from tbgat.schedule import Schedule
-from tbgat.search.callbacks import Callback, Snapshot
+import numpy as np
+
 from tbgat.search.kernels.arrays import shop_of
-from tbgat.search.local_search import Walk, local_search
+from tbgat.search.local_search import local_search
 from tbgat.search.pool import Pool
-from tbgat.search.relinking import RelinkingWalk, Settings, schedule_of
-from tbgat.search.result import Improvement
-from tbgat.search.stop import MaxSeconds
+from tbgat.search.relinking import RelinkingWalk, Settings
 from tbgat.search.task import Outcome, Task
 from tbgat.solvers import cpsat, tspr
-from tbgat.solvers.partner import NAME, Partner, Proved
+from tbgat.solvers.partner import NAME, Partner
+from tbgat.solvers.relay import Relay, Stretch
 
-__all__ = ["Plan", "plan", "prepare", "solve"]
+__all__ = ["Plan", "plan", "prepare", "solve", "stretches"]
 
 TINY_OPERATIONS = 50
 #: Up to here CP-SAT is worth a thread: 15 x 15 and 20 x 10 are in, 20 x 15 is not.
@@ -35,18 +33,26 @@ PROOF_OPERATIONS = 250
 #: What the local search has to itself at first: seconds, or with one thread a share of the time.
 ALONE_SECONDS = 0.5
 ALONE_SHARE = 0.5
+#: In larger shops CP-SAT works on the bound from here on, and again when twice and four times ...
+#: the time has gone, each time for this share of it.
+BOUND_SECONDS = 2.0
+BOUND_SHARE = 0.25
+#: Pairs of operations of one machine up to which CP-SAT's model fits: 100 x 20 has 100,000.
+BOUND_PAIRS = 150_000
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will run: threads of local search at first and later, and CP-SAT's.
+    """What will run: threads of local search, and those of them that CP-SAT takes over.
 
-    ``alone`` is the time in seconds after which CP-SAT starts.
+    ``alone`` is the time in seconds after which it does so, ``bounding`` says that it is for a
+    while only, for the bound.
     """
 
     walks: int
     workers: int = 0
     alone: float = math.inf
+    bounding: bool = False
 
 
 def prepare() -> None:
@@ -61,10 +67,15 @@ def plan(task: Task) -> Plan:
     progress = task.progress(0, task.start.makespan)
     repeatable = math.isfinite(task.stop.steps_left(progress))
     operations = task.instance.num_operations
-    if repeatable or operations > PROOF_OPERATIONS or not find_spec("ortools"):
+    if repeatable or not find_spec("ortools"):
         return Plan(task.threads)
     if int(task.instance.durations.sum()) > cpsat.MAX_HORIZON:
         return Plan(task.threads)
+    if operations > PROOF_OPERATIONS:
+        loads = np.bincount(task.instance.machines)
+        if int((loads * (loads - 1) // 2).sum()) > BOUND_PAIRS:
+            return Plan(task.threads)
+        return Plan(task.threads, 1, BOUND_SECONDS, bounding=True)
     if operations <= TINY_OPERATIONS:
         return Plan(0, task.threads, 0.0)
     alone = ALONE_SECONDS
@@ -84,103 +95,30 @@ def solve(task: Task) -> Outcome:
     if chosen.workers == 0:
         outcome = local_search(task, walks)
         return replace(outcome, story=_story(task, chosen, pool, walks, outcome, None))
-    early = local_search(replace(task, stop=task.stop | MaxSeconds(chosen.alone)), walks)
-    progress = task.progress(early.steps, early.schedule.makespan)
-    if early.stopped != "seconds" or task.stop(progress):
-        return replace(early, story=_story(task, chosen, pool, walks, early, None))
+    partner = Partner(task, pool, chosen.workers, bounding=chosen.bounding)
+    relay = Relay(task, pool, walks, partner)
     try:
-        return _with_partner(task, chosen, pool, walks, early)
+        for stretch in stretches(chosen):
+            relay.run(stretch)
+            if relay.over:
+                break
+        outcome = relay.outcome
     except KeyboardInterrupt:
-        # It came between two loops that would have handled it.
-        best = walks[0].schedule()
-        gain = Improvement(early.steps, task.seconds(), best.makespan)
-        better = best.makespan < early.schedule.makespan
-        history = (*early.history, gain) if better else early.history
-        return replace(early, schedule=best, history=history, stopped="interrupt")
-
-
-def _with_partner(
-    task: Task, chosen: Plan, pool: Pool, walks: Sequence[RelinkingWalk], early: Outcome
-) -> Outcome:
-    """Go on with CP-SAT in the place of some walks."""
-    left: Sequence[Walk] = walks[: len(walks) - chosen.workers]
-    for walk in walks:
-        walk.count_anew()
-
-    def shifted(gain: Improvement) -> Improvement:
-        return replace(gain, step=early.steps + (gain.step if left else 0))
-
-    def passed_on(callback: Callback) -> Callback:
-        def call(snapshot: Snapshot) -> Any:
-            progress = snapshot.progress
-            progress = replace(progress, step=progress.step + early.steps)
-            # The first entry is what was there before.
-            news = tuple(shifted(gain) for gain in snapshot.improvements if gain.seconds > 0)
-            return callback(replace(snapshot, progress=progress, improvements=news))
-
-        return call
-
-    with Partner(task, pool, chosen.workers) as partner:
-        late_task = replace(
-            task,
-            start=early.schedule,
-            stop=task.stop | Proved(partner),
-            callbacks=tuple(passed_on(callback) for callback in task.callbacks),
-        )
-        late = local_search(late_task, left or [Spectator(task, pool)])
-    makespan = late.schedule.makespan
-    proved = partner.bound >= makespan
-    outcome = replace(
-        late,
-        steps=early.steps + (late.steps if left else 0),
-        history=(*early.history, *(shifted(gain) for gain in late.history[1:])),
-        lower_bound=min(partner.bound, makespan),
-        proof="proved by CP-SAT" if proved and makespan > task.lower_bound else "",
-        stopped="optimal" if proved else late.stopped,
-    )
+        outcome = relay.interrupted()
     return replace(outcome, story=_story(task, chosen, pool, walks, outcome, partner))
 
 
-class Spectator:
-    """A walk that makes no moves: it waits for what others put into the pool."""
-
-    def __init__(self, task: Task, pool: Pool) -> None:
-        self._task = task
-        self._pool = pool
-        self._step = 0
-        self._told = self.best
-
-    @property
-    def best(self) -> int:
-        """Smallest makespan in the pool."""
-        best = self._pool.best
-        assert best is not None
-        return best.makespan
-
-    @property
-    def proof(self) -> str:
-        """Nothing of its own."""
-        return ""
-
-    def advance(self, max_steps: int, target: int) -> int:
-        """Let a moment pass, as one step."""
-        time.sleep(0.01)
-        self._step += 1
-        return 1
-
-    def improvements(self) -> list[tuple[int, int]]:
-        """Return the best of the pool if it is new."""
-        best = self.best
-        if best >= self._told:
-            return []
-        self._told = best
-        return [(self._step, best)]
-
-    def schedule(self) -> Schedule:
-        """Return the best schedule in the pool."""
-        best = self._pool.best
-        assert best is not None
-        return schedule_of(self._task.instance, shop_of(self._task.instance), best.order)
+def stretches(chosen: Plan) -> Iterator[Stretch]:
+    """Say who has the threads until when."""
+    yield Stretch(chosen.alone)
+    if not chosen.bounding:
+        yield Stretch(math.inf, chosen.workers)
+        return
+    begin = chosen.alone
+    while True:
+        yield Stretch((1 + BOUND_SHARE) * begin, chosen.workers)
+        begin *= 2
+        yield Stretch(begin)
 
 
 def _story(
@@ -193,8 +131,9 @@ def _story(
 ) -> tuple[str, ...]:
     """Three lines: what ran, what found the best, what is proven."""
     ran = tspr.describe(task.instance, walks)
-    if partner is not None:
-        ran += f" CP-SAT on {chosen.workers} from {chosen.alone:.1f} s, {partner.rounds} round(s)."
+    if partner is not None and partner.rounds:
+        ran += f" CP-SAT on {chosen.workers} from {chosen.alone:.1f} s, {partner.rounds} round(s)"
+        ran += ", for the bound." if chosen.bounding else "."
     best = pool.best
     finder = best.finder if best is not None and best.makespan == outcome.schedule.makespan else ""
     gain = outcome.history[-1]

@@ -24,11 +24,20 @@ from tbgat.search.task import Task
 __all__ = ["Partner", "Proved", "better_than"]
 
 FIRST_SLICE_SECONDS = 1.0
+LIGHT_TURNS = 2
 NAME = "CP-SAT"
 
 
 class Partner:
     """CP-SAT on a thread of its own, exchanging solutions with a pool; use it in a ``with``.
+
+    It may be entered several times: its bound stays.
+
+    Parameters
+    ----------
+    bounding
+        Raise the bound step by step rather than look for solutions: for shops that are too large
+        for a proof, and short turns.
 
     Attributes
     ----------
@@ -38,26 +47,32 @@ class Partner:
         How often the solver was started.
     """
 
-    def __init__(self, task: Task, pool: Pool, workers: int) -> None:
+    def __init__(self, task: Task, pool: Pool, workers: int, *, bounding: bool = False) -> None:
         self._task = task
         self._pool = pool
         self._workers = workers
+        self._bounding = bounding
         self._ending = threading.Event()
         self._lock = threading.Lock()
         self._solver: Any = None
         self._cutoff = 0
         self._until = 0.0
         self._slice = FIRST_SLICE_SECONDS
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread: threading.Thread | None = None
         self.bound = task.lower_bound
         self.rounds = 0
+        self._turns = 0
         self.error: BaseException | None = None
 
     def __enter__(self) -> Partner:
+        self._ending.clear()
+        self._turns += 1
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        assert self._thread is not None
         self._ending.set()
         # A request to stop is lost on a solver that is just about to start.
         while self._thread.is_alive():
@@ -91,19 +106,26 @@ class Partner:
         assert best is not None
         if best.makespan <= self.bound:
             return False
-        model, starts = better_than(self._task.instance, best.makespan)
+        model, starts = better_than(self._task.instance, best.makespan, self.bound)
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = self._workers
         solver.parameters.random_seed = (self._task.seed + self.rounds) % 2**31
         # Below a cutoff, a single worker proves several times faster with this than by default.
         solver.parameters.use_strong_propagation_in_disjunctive = True
+        if self._bounding:
+            # Presolve would take longer than a turn. The first ones, which are short, gain most
+            # without strong propagation, the later ones with it.
+            solver.parameters.cp_model_presolve = False
+            solver.parameters.optimize_with_core = True
+            solver.parameters.use_strong_propagation_in_disjunctive = self._turns > LIGHT_TURNS
         # Ctrl-C belongs to whoever called the search.
         solver.parameters.catch_sigint_signal = False
         solver.best_bound_callback = self._note_bound
         with self._lock:
             self._solver = solver
             self._cutoff = best.makespan
-            self._until = time.perf_counter() + self._slice
+            # A turn for the bound is short, and what it has learned is worth more than a cutoff.
+            self._until = math.inf if self._bounding else time.perf_counter() + self._slice
             self.rounds += 1
         status = solver.solve(model, _listener(self._task.instance, starts, self._pool, self))
         with self._lock:
@@ -141,10 +163,11 @@ class Proved(Stop):
         return self._partner.proves(progress.best)
 
 
-def better_than(instance: Instance, makespan: int) -> tuple[Any, list[Any]]:
+def better_than(instance: Instance, makespan: int, bound: int = 0) -> tuple[Any, list[Any]]:
     """Model the search for a schedule shorter than a makespan; return it and the start variables.
 
-    Every start variable has the window that its job alone leaves it.
+    Every start variable has the window that its job alone leaves it. No schedule is shorter than
+    ``bound``.
     """
     from ortools.sat.python import cp_model
 
@@ -152,7 +175,7 @@ def better_than(instance: Instance, makespan: int) -> tuple[Any, list[Any]]:
     model = cp_model.CpModel()
     durations, machines = instance.durations.tolist(), instance.machines.tolist()
     offsets = instance.job_offsets.tolist()
-    longest = model.new_int_var(0, limit, "makespan")
+    longest = model.new_int_var(min(bound, limit), limit, "makespan")
     starts: list[Any] = []
     on_machine: list[list[Any]] = [[] for _ in range(instance.num_machines)]
     for job in range(instance.num_jobs):
