@@ -67,7 +67,7 @@ evidence-seconds: $(VENV)/.test
 
 evidence-report: $(VENV)/.test
 	$(BIN)/tbgat report $(EVIDENCE) --out $(EVIDENCE)/report --training results/training/figure6 > /dev/null
-	$(BIN)/python tools/fill_blocks.py docs/evidence.md README.md
+	$(BIN)/python tools/fill_blocks.py docs/evidence.md docs/auto.md README.md
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .

@@ -1,6 +1,6 @@
 """Put generated tables into hand-written pages, so that no figure there is typed by hand.
 
-    python tools/fill_blocks.py docs/evidence.md README.md
+    python tools/fill_blocks.py docs/evidence.md docs/auto.md README.md
 
 A page has blocks of the form
 

@@ -121,7 +121,7 @@ def fill_blocks() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["docs/evidence.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/evidence.md", "docs/auto.md", "README.md"])
 def test_tables_in_pages_are_the_generated_ones(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert fill_blocks().filled(text) == text, "run: make evidence-report"
