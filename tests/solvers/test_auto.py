@@ -107,6 +107,38 @@ def test_bounds_of_turns_are_never_above_the_optimum():
         assert task.lower_bound <= bounds[-1] <= best.makespan <= pool.best.makespan
 
 
+def test_the_start_is_told_once(monkeypatch):
+    """Also where a stretch finds nothing better than the schedule it begins with."""
+    shop = uniform(10, 10, 2)
+    best = tbgat.solve(shop, "tspr", steps=300_000, seed=0)
+    monkeypatch.setattr(auto, "ALONE_SECONDS", 0.05)
+    told = []
+    tbgat.solve(
+        shop,
+        seconds=0.4,
+        threads=2,
+        initial=best.schedule,
+        callbacks=[lambda snapshot: told.extend(snapshot.improvements)],
+    )
+    makespans = [gain.makespan for gain in told]
+    assert makespans[0] == best.makespan
+    assert makespans == sorted(set(makespans), reverse=True)
+
+
+def test_a_partner_can_be_closed_at_any_time():
+    shop = uniform(12, 12, 3)
+    task = make_task(shop, "auto", seconds=30, threads=1, seed=0)
+    pool = Pool(shop_of(shop))
+    pool.offer(Member.of(task.start.makespan, order_of(shop, task.start), "start"))
+    before = threading.active_count()
+    beside = partner.Partner(task, pool, 1)
+    beside.close()
+    beside.__enter__()
+    beside.close()
+    beside.close()
+    assert threading.active_count() == before
+
+
 def test_a_spectator_keeps_time():
     shop = uniform(10, 10, 1)
     task = make_task(shop, "auto", seconds=1.0, threads=1)

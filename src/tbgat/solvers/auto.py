@@ -104,6 +104,7 @@ def solve(task: Task) -> Outcome:
                 break
         outcome = relay.outcome
     except KeyboardInterrupt:
+        partner.close()
         outcome = relay.interrupted()
     return replace(outcome, story=_story(task, chosen, pool, walks, outcome, partner))
 

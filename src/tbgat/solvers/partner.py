@@ -72,14 +72,17 @@ class Partner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._thread is not None
-        self._ending.set()
-        # A request to stop is lost on a solver that is just about to start.
-        while self._thread.is_alive():
-            self._halt()
-            self._thread.join(0.02)
+        self.close()
         if self.error is not None:
             raise self.error
+
+    def close(self) -> None:
+        """End the thread, if it runs."""
+        self._ending.set()
+        # A request to stop is lost on a solver that is just about to start.
+        while self._thread is not None and self._thread.is_alive():
+            self._halt()
+            self._thread.join(0.02)
 
     def proves(self, makespan: int) -> bool:
         """Whether nothing shorter than this exists; also hand a better solution on."""

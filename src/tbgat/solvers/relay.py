@@ -102,15 +102,15 @@ class Relay:
         return replace(gain, step=self.outcome.steps + (gain.step if moved else 0))
 
     def _passed_on(self, callback: Callback, moved: bool) -> Callback:
-        earlier, first = self.outcome.steps, len(self.outcome.history) == 1
+        earlier, first = self.outcome.steps, not self.outcome.stopped
 
         def call(snapshot: Snapshot) -> Any:
             progress = snapshot.progress
             step = earlier + (progress.step if moved else 0)
-            news = snapshot.improvements
-            if not first:
-                news = tuple(self._shifted(gain, moved) for gain in news if gain.seconds > 0)
-            told = replace(snapshot, progress=replace(progress, step=step), improvements=news)
+            # The start is told once, not at the head of every stretch.
+            news = [g for g in snapshot.improvements if first or g.seconds > 0]
+            shifted = tuple(self._shifted(gain, moved) for gain in news)
+            told = replace(snapshot, progress=replace(progress, step=step), improvements=shifted)
             return callback(told)
 
         return call
