@@ -12,7 +12,7 @@ from tbgat.errors import CycleError, ScheduleError, UsageError
 from tbgat.schedule import Schedule
 from tbgat.search.stop import MaxSteps
 from tbgat.search.task import Outcome, Task
-from tbgat.solvers import method_names, register, registry
+from tbgat.solvers import cpsat, method_names, register, registry
 from tbgat.solvers.registry import find_method, option_value
 
 
@@ -146,6 +146,27 @@ def test_cpsat_takes_hint_target_and_callback():
     assert ended.stopped == "callback"
     assert ended.seconds < 10
     assert set(heard) == {threading.main_thread()}
+
+
+def test_cpsat_that_ends_before_anyone_looks_says_why(monkeypatch):
+    class Hasty(threading.Thread):
+        def start(self):
+            super().start()
+            self.join()
+
+    monkeypatch.setattr(cpsat.threading, "Thread", Hasty)
+    shop = tbgat.load("ft10")
+    told = []
+    ended = tbgat.solve(
+        shop,
+        "cpsat",
+        target=1200,
+        stop=MaxSteps(100_000),
+        threads=1,
+        callbacks=[lambda snapshot: told.extend(snapshot.improvements)],
+    )
+    assert ended.stopped == "target"
+    assert told == list(ended.history)
 
 
 def test_solve_many_takes_a_seed_for_each_instance():

@@ -29,7 +29,7 @@ STEPLESS = frozenset({"dispatch"})
 STEPWISE = STEPLESS | {"random", "greedy", "tabu", "tbgat"}
 
 # These do the same whatever time they have, and tell of every improvement.
-TIMEWISE = STEPWISE | {"tspr", "cpsat"}
+TIMEWISE = STEPWISE | {"tspr", "cpsat", "pyjobshop"}
 
 # Instances a method with a batched search gets at once. Fixed, for a network's rounding (and so its
 # choice) may depend on what it computes side by side.
@@ -100,8 +100,7 @@ def parse_method(text: str) -> MethodSpec:
 def is_timewise(method: str, threads: int) -> bool:
     """Whether a long run of the method, read at fewer seconds, is what a short one would be.
 
-    Not so ``auto`` on one thread, which divides its time, and PyJobShop, which tells of its end
-    alone.
+    Not so ``auto`` on one thread, which divides its time.
     """
     return method in TIMEWISE or (method == "auto" and threads > 1)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from tbgat.search.task import Outcome, Task
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["build_model", "prepare", "solve"]
+__all__ = ["build_model", "prepare", "search", "solve"]
 
 POLL_SECONDS = 0.03
 MAX_HORIZON = 2**40
@@ -39,10 +40,15 @@ def prepare() -> None:
 def solve(task: Task) -> Outcome:
     """Search with CP-SAT; a warm start is its hint, and its bound is reported."""
     prepare()
+    return search(task, *build_model(task.instance, task.initial))
+
+
+def search(
+    task: Task, model: cp_model.CpModel, starts: Sequence[Any], name: str = "CP-SAT"
+) -> Outcome:
+    """Search in a model of the task's instance with CP-SAT's defaults; ``starts`` by operation."""
     from ortools.sat.python import cp_model
 
-    instance = task.instance
-    model, starts = build_model(instance, task.initial)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = task.threads
     solver.parameters.random_seed = task.seed % 2**31
@@ -61,7 +67,7 @@ def solve(task: Task) -> Outcome:
     stopped = _watch(task, listener)
     if listener.error is not None:
         raise listener.error
-    return _outcome(task, listener, solver, stopped)
+    return _outcome(task, listener, solver, stopped, name)
 
 
 def build_model(
@@ -96,12 +102,12 @@ def build_model(
 
 def _watch(task: Task, listener: Any) -> str:
     """Poll the stop criteria and call the callbacks until the solver ends; say what ended it."""
-    stopped = ""
-    told = 0
-    # An event, because an interrupted Thread.join may take the thread for dead (Python 3.11).
-    while not listener.finished.is_set():
+    stopped, told, finished = "", 0, False
+    # A look after the end as well: the solver may have met its target before the first one.
+    while not finished:
         try:
-            listener.finished.wait(POLL_SECONDS)
+            # An event, for an interrupted Thread.join may take the thread for dead (Python 3.11).
+            finished = listener.finished.wait(POLL_SECONDS)
             best, bound, history = listener.state()
             gain = history[-1].step
             progress = task.progress(gain, best, gain, bound)
@@ -124,7 +130,7 @@ def _watch(task: Task, listener: Any) -> str:
     return stopped
 
 
-def _listener(task: Task, starts: list[Any]) -> Any:
+def _listener(task: Task, starts: Sequence[Any]) -> Any:
     """Make the object CP-SAT tells of solutions; its base class needs OR-Tools."""
     from ortools.sat.python import cp_model
 
@@ -190,7 +196,7 @@ def _listener(task: Task, starts: list[Any]) -> Any:
     return Listener()
 
 
-def _outcome(task: Task, listener: Any, solver: Any, stopped: str) -> Outcome:
+def _outcome(task: Task, listener: Any, solver: Any, stopped: str, name: str) -> Outcome:
     from ortools.sat.python import cp_model
 
     proved = listener.status == cp_model.OPTIMAL
@@ -202,13 +208,13 @@ def _outcome(task: Task, listener: Any, solver: Any, stopped: str) -> Outcome:
         stopped = stopped or "optimal"
     elif not stopped:
         stopped = "seconds" if math.isfinite(solver.parameters.max_time_in_seconds) else "steps"
-    found = f"CP-SAT found {listener.solutions} schedules in {solver.num_conflicts} conflicts"
+    found = f"{name} found {listener.solutions} schedules in {solver.num_conflicts} conflicts"
     return Outcome(
         schedule=schedule,
         steps=int(solver.num_conflicts),
         history=tuple(history),
         lower_bound=bound,
-        proof="proved by CP-SAT" if proved else "",
+        proof=f"proved by {name}" if proved else "",
         stopped=stopped,
         story=(f"{found} on {task.threads} threads, bound {bound}.",),
     )
