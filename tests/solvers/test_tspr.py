@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import tbgat
 from tbgat import Instance
 from tbgat.search.kernels.arrays import shop_of
+from tbgat.search.kernels.relink import distance
 from tbgat.search.pool import Member, Pool
 from tbgat.search.relinking import order_of, schedule_of
 from tbgat.solvers import tspr
@@ -123,6 +124,29 @@ def test_exchange_between_threads_is_never_torn_or_lost():
     members = [m.makespan for m in pool.members]
     assert members == sorted(members)
     assert 0 < len(members) <= 8
+
+
+def test_a_population_is_no_crowd_of_copies():
+    instance = uniform(6, 5, 1)
+    n = instance.num_operations
+    shop = shop_of(instance)
+    pool = Pool(shop)
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        pool.parents(rng)  # lets the population grow
+        order = np.arange(n)
+        for k in rng.integers(0, n - 1, int(rng.integers(1, 400))).tolist():
+            order[[k, k + 1]] = order[[k + 1, k]]
+        pool.offer(Member.of(int(rng.integers(100, 200)), order, "test"))
+    members = pool.members
+    assert len(members) > 5
+    pairs = [(a, b) for k, a in enumerate(members) for b in members[:k]]
+    assert min(distance(shop, a.rank, b.rank) for a, b in pairs) >= n // 10
+    best, offered = members[0], pool.offer(Member.of(199, members[0].order, "test"))
+    assert not offered
+    assert pool.offer(Member.of(99, best.order, "test"))
+    assert all(member is not best for member in pool.members)
+    assert pool.members[0].makespan == 99
 
 
 def test_many_short_runs_with_many_threads_report_what_they_hold():

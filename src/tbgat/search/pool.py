@@ -56,8 +56,9 @@ class Pool:
         self._best: Member | None = None
         self._starts = 0
         n = shop.shape[1] - 1
-        # Closer than this, two solutions count as one.
-        self._apart = max(1, n // 100)
+        # Closer than this, two solutions count as one. Without it a population is soon thirty
+        # copies of its best member, a few swaps apart, and relinking leads nowhere.
+        self._apart = max(1, n // 10)
 
     @property
     def best(self) -> Member | None:
