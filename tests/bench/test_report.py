@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tbgat.bench.records import Store
+from tbgat import library
+from tbgat.bench.records import Record, Store
+from tbgat.bench.scoreboard import scoreboard
+from tbgat.bench.scores import Scores
 from tbgat.bench.tables import Cell, Column, Row, Table, latex, markdown
 from tbgat.cli import main
 from tests.bench.making import make_record
@@ -78,6 +81,43 @@ def _columns(text: str) -> str:
     row = next(line for line in text.splitlines() if line.startswith("| TBGAT-500 | published"))
     cells = row.split(" | ")
     return " | ".join([*cells[:2], cells[-2], cells[-1]])
+
+
+def test_auto_is_set_against_whoever_comes_closest() -> None:
+    def timed(method: str, name: str, seed: int, makespan: int) -> Record:
+        limits = {"max_steps": None, "max_seconds": 5.0, "threads": 2}
+        return make_record(name, {0: makespan, 5000: makespan}, seed, method=method, **limits)
+
+    records = [timed("auto", "abz5", seed, 1234) for seed in (0, 1)]
+    records += [timed("tabu", "abz5", seed, 1234 + 617 * seed) for seed in (0, 1)]
+    records += [timed("auto", "abz6", 0, 945), timed("tabu", "abz6", 0, 943)]
+    records += [timed("auto", "ft06", 0, 66), timed("cpsat", "ft06", 0, 55)]
+    # A seed and an instance that auto lacks do not count.
+    records += [timed("cpsat", "abz5", seed, 1851) for seed in (1, 2)]
+    records += [timed("cpsat", "abz7", 0, 656)]
+    # On orb01 auto is at the optimum, so it needs no opponent; on la01 it does.
+    records += [timed("auto", "orb01", 0, 1059), timed("auto", "la01", 0, 700)]
+    board = scoreboard(Scores(records))
+    # 25 points below on abz5 (half of 50), 0.21 above on abz6; cpsat has less of both.
+    assert "| abz | -12.39 `tabu` x1 * | -12.39 `tabu` x1 * |" in board
+    assert "| ft | +20.00 `cpsat` x1 * | +20.00 `cpsat` x1 * |" in board
+    assert "| orb | +0.00 nobody x1 * | +0.00 nobody x1 * |" in board
+    assert "| la |" not in board
+    assert "- More than 0.1 points above another: ft at 1 s, ft at 5 s." in board
+
+
+def test_a_column_is_complete_once_nobody_can_be_better() -> None:
+    names = {e.name: e for e in library.select(family="orb")}
+    limits = {"max_steps": None, "max_seconds": 5.0, "threads": 2}
+    records = [
+        make_record(name, {0: entry.upper_bound + (name == "orb03")}, seed, method="auto", **limits)
+        for name, entry in names.items()
+        for seed in range(3)
+    ]
+    other = make_record("orb01", {0: 1100}, method="tabu", **limits)
+    board = scoreboard(Scores([*records, other]))
+    # 3.87 % in one of thirty runs of tabu's; one unit of 1005 in three of auto's.
+    assert "| orb | -0.12 `tabu` x3 | -0.12 `tabu` x3 |" in board
 
 
 def test_no_records_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

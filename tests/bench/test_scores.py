@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tbgat.bench.compare import against_paper, duel
@@ -57,14 +59,13 @@ def test_a_longer_time_is_read_where_the_method_allows_it() -> None:
         )
 
     curve = {0: 66, 900: 60, 4000: 55}
-    names = ("tspr", "auto", "pyjobshop")
+    names = ("tspr", "auto")
     scores = Scores([*(timed(name, 5.0, curve) for name in names), timed("auto", 1.0, {0: 61})])
     assert scores.budgets() == [1.0, 5.0]
     read = scores.score(Series("tspr", seconds=1.0), "ft6x6")
     assert (read.gap, read.seconds, read.read_out) == (pytest.approx(100 / 11), 1.0, True)
     exact = scores.score(Series("auto", seconds=1.0), "ft6x6")
     assert (exact.gap, exact.read_out) == (pytest.approx(100 * 6 / 55), False)
-    assert scores.score(Series("pyjobshop", seconds=1.0), "ft6x6") is None
     late = Scores([timed("cpsat", 5.0, {2000: 66, 4000: 55})])
     assert late.score(Series("cpsat", seconds=1.0), "ft6x6") is None
     assert late.score(Series("cpsat", seconds=5.0), "ft6x6").gap == 0
@@ -166,6 +167,22 @@ def test_curves_compare_the_same_instances() -> None:
     assert heights[across.index(1)] == pytest.approx(20.0)
     assert heights[-1] == 0
     assert step_curves(Scores(timed), ["ft6x6"]) == {}
+
+
+def test_one_longer_run_does_not_narrow_the_curves() -> None:
+    def timed(method: str, name: str, curve: dict[int, int], seconds: float = 5.0) -> Record:
+        return make_record(name, curve, method=method, max_steps=None, max_seconds=seconds)
+
+    records = [timed("tabu", "ft06", {0: 66}), timed("tabu", "ft10", {0: 930})]
+    records += [timed("tabu", "ft06", {0: 66}, 60.0)]
+    # This one told only of its end.
+    records += [timed("pyjobshop", name, {5000: 1023}) for name in ("ft06", "ft10")]
+    records += [replace(record, seed=1) for record in records if record.instance == "ft10"]
+    curves = second_curves(Scores(records), ["ft6x6", "ft10x10"])
+    across, heights = curves["tabu"]
+    assert (across[0], across[-1]) == (0.1, 5)
+    assert heights[-1] == pytest.approx(10.0)
+    assert curves["pyjobshop"][0] == [5]
 
 
 def test_shared_groups_are_those_all_methods_have_wholly() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tbgat.bench.published import published_gaps
 from tbgat.bench.records import Record
-from tbgat.bench.scores import Scores, Series
+from tbgat.bench.scores import Scores, Series, columns_of
 from tbgat.errors import MissingExtraError
 
-__all__ = ["Columns", "Duel", "against_paper", "duel", "duels"]
+__all__ = ["Columns", "Duel", "against_all", "against_paper", "duel", "duels"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class Duel:
         Mean gap of the first minus that of the second, in percentage points.
     p_value
         Two-sided Wilcoxon signed-rank test over the instances.
+    seeds
+        How many seeds there are of every one of these instances.
+    met
+        Runs that both have; with concessions there are more in the comparison.
     """
 
     first: Series
@@ -36,6 +40,13 @@ class Duel:
     losses: int
     difference: float
     p_value: float
+    seeds: int
+    met: int
+
+    @property
+    def instances(self) -> int:
+        """On how many instances they met."""
+        return self.wins + self.ties + self.losses
 
 
 @dataclass(frozen=True)
@@ -72,20 +83,34 @@ def duels(
 
 
 def duel(
-    scores: Scores, one: Series, other: Series, kept: Callable[[Record], bool] = lambda _: True
+    scores: Scores,
+    one: Series,
+    other: Series,
+    kept: Callable[[Record], bool] = lambda _: True,
+    *,
+    conceding: bool = False,
 ) -> Duel | None:
-    """Compare two series on the instances and seeds both have; None if there are none."""
-    runs = [
+    """Compare two series on the instances and seeds both have; None if there are none.
+
+    Parameters
+    ----------
+    conceding
+        Compare all runs of the first: one that the second lacks counts as if it had ended at the
+        lower bound. So the true difference can only be smaller.
+    """
+    first, second = (
         {
-            (r.record.suite, r.record.instance, r.record.seed): r.gap
-            for r in scores.runs(series)
-            if kept(r.record)
+            (run.record.suite, run.record.instance, run.record.seed): run
+            for run in scores.runs(series)
+            if kept(run.record)
         }
         for series in (one, other)
-    ]
+    )
     pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for key in sorted(runs[0].keys() & runs[1].keys()):
-        pairs.setdefault(key[:2], []).append((runs[0][key], runs[1][key]))
+    for key, run in first.items():
+        if key in second or conceding:
+            gap = second[key].gap if key in second else run.least_gap
+            pairs.setdefault(key[:2], []).append((run.gap, gap))
     if not pairs:
         return None
     differences = [
@@ -103,7 +128,29 @@ def duel(
         losses,
         statistics.fmean(exact),
         _wilcoxon(exact),
+        min(len(values) for values in pairs.values()),
+        len(first.keys() & second.keys()),
     )
+
+
+def against_all(scores: Scores, one: Series, column: str, tie: float) -> tuple[list[Duel], bool]:
+    """Duels with all other methods at the same seconds in a column, and whether nothing is missing.
+
+    Runs that another method lacks are conceded to it where that leaves a difference of at most
+    ``tie``: it cannot have won by more. Else they are missing.
+    """
+    found, whole = [], True
+    for label in scores.labels(timed=True):
+        other = replace(one, method=label)
+        if other.stepless or label == one.method:
+            continue
+        met = duel(scores, one, other, lambda record: column in columns_of(record))
+        most = duel(scores, one, other, lambda record: column in columns_of(record), conceding=True)
+        if most is not None and most.difference <= tie:
+            met = most
+        whole &= met == most
+        found += [] if met is None else [met]
+    return found, whole
 
 
 def _wilcoxon(differences: Sequence[float]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tbgat.bench.plan import STEPLESS, STEPWISE
 from tbgat.bench.records import Record
@@ -63,29 +63,37 @@ def _mean_gap(scores: Scores, records: Sequence[Record], steps: int) -> float:
 def second_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
     """Mean gap in percent after so many seconds, on the instances all methods have.
 
-    Of a method that tells only of its end, the points are its budgets.
+    A method has points only where it has all of these instances: one that was given less time ends
+    earlier, and of one that told only of its end the points are its budgets.
     """
     budgets = scores.budgets()
     grid = (f * 10**p / 10 for p in range(5) for f in GRID)
     points = sorted({*budgets, *(s for s in grid if s < max(budgets, default=0))})
+    curves: dict[str, Curve] = {}
     found = {
-        (label, budget): {
-            (run.record.instance, run.record.seed): run.gap
-            for run in scores.runs(Series(label, seconds=budget))
-            if run.record.group in groups
+        label: {
+            budget: {
+                (run.record.instance, run.record.seed): run.gap
+                for run in scores.runs(Series(label, seconds=budget))
+                if run.record.group in groups
+            }
+            for budget in points
         }
         for label in scores.labels(timed=True)
-        for budget in points
         if not Series(label).stepless
     }
-    filled = {key: gaps for key, gaps in found.items() if gaps}
-    if not filled:
-        return {}
-    common = set.intersection(*(set(gaps) for gaps in filled.values()))
-    curves: dict[str, Curve] = {}
-    for (label, budget), gaps in filled.items():
-        if common:
-            across, heights = curves.setdefault(label, ([], []))
-            across.append(budget)
-            heights.append(statistics.fmean(gaps[key] for key in common))
+    widest = [max(map(set, gaps.values()), key=len) for gaps in found.values()]
+    common = set.intersection(*filter(None, widest)) if any(widest) else set()
+    for label, by_budget in found.items():
+        held = {budget: gaps for budget, gaps in by_budget.items() if common <= gaps.keys()}
+        if common and held:
+            curves[label] = list(held), [_by_instance(gaps, common) for gaps in held.values()]
     return curves
+
+
+def _by_instance(gaps: Mapping[tuple[str, int], float], keys: Iterable[tuple[str, int]]) -> float:
+    """Mean over instances of the mean over seeds, some of which have more of them."""
+    found: dict[str, list[float]] = {}
+    for name, seed in keys:
+        found.setdefault(name, []).append(gaps[name, seed])
+    return statistics.fmean(map(statistics.fmean, found.values()))

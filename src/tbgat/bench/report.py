@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ from tbgat.bench.paper import (
 )
 from tbgat.bench.published import published_sources
 from tbgat.bench.records import Record
-from tbgat.bench.scoreboard import CLASSIC, scoreboard, summary
-from tbgat.bench.scores import Scores, columns_of
-from tbgat.bench.suites import SYNTHETIC_GROUPS, pools
+from tbgat.bench.scoreboard import CLASSIC, in_order, scoreboard, summary, timed_columns
+from tbgat.bench.scores import Scores
+from tbgat.bench.suites import SYNTHETIC_GROUPS
 from tbgat.bench.tables import Table, csv_text, latex, markdown
 
 __all__ = ["build_tables", "make_report", "write_report"]
@@ -41,24 +41,10 @@ def build_tables(scores: Scores) -> list[Table]:
             [g for g in stepped if g not in known],
             STEPS,
         ),
-        _plain_table(scores, "steps", "Other numbers of steps", _in_order(stepped), unusual),
-        equal_seconds(scores, _timed_columns(scores)),
+        _plain_table(scores, "steps", "Other numbers of steps", in_order(stepped), unusual),
+        equal_seconds(scores, timed_columns(scores)),
     ]
     return [table for table in (t.only_measured_columns() for t in tables) if table is not None]
-
-
-def _timed_columns(scores: Scores) -> list[str]:
-    """Name the columns of equal seconds: Taillard by size, other suites whole, dmu in halves."""
-    found = {columns_of(r) for r in scores.records if r.max_seconds is not None}
-    pooled = {pool for _, *wide in found for pool in wide}
-    sizes = {group for group, *wide in found if not wide or "ta01-80" in wide}
-    return [*_in_order(sizes), *(pool for pool in pools() if pool in pooled)]
-
-
-def _in_order(groups: Iterable[str]) -> list[str]:
-    """Order groups as the paper's columns, all others after them."""
-    known = (*CLASSIC, *SYNTHETIC_GROUPS)
-    return sorted(groups, key=lambda group: known.index(group) if group in known else len(known))
 
 
 def _plain_table(

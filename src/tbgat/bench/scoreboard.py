@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from tbgat.bench.compare import Columns, Duel, against_paper, duels
+from tbgat.bench.compare import Columns, Duel, against_all, against_paper, duels
 from tbgat.bench.paper import STEPS, measured_row, published_row, second_series, step_series
 from tbgat.bench.records import Record
-from tbgat.bench.scores import Scores, Series
-from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS
+from tbgat.bench.scores import Scores, Series, columns_of, group_sizes
+from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS, pools
 from tbgat.bench.tables import Cell, Column, Row, Table
 
-__all__ = ["CLASSIC", "scoreboard", "summary"]
+__all__ = ["CLASSIC", "in_order", "scoreboard", "summary", "timed_columns"]
 
 CLASSIC = tuple(group for deck in PAPER_GROUPS for group in deck)
 TAILLARD = PAPER_GROUPS[0][:8]
 
 SIGNIFICANT = 0.05
+
+#: The method people run unless they ask for another, and what counts as a tie with it.
+MAIN = "auto"
+TIE_POINTS = 0.1
 
 # By the names of a row and a budget.
 Cells = dict[tuple[tuple[str, ...], str], str]
@@ -59,6 +63,20 @@ def _with_mean(row: Row) -> Row:
     return Row(row.method, row.kind, plain, row.competes, row.source)
 
 
+def timed_columns(scores: Scores) -> list[str]:
+    """Name the columns of equal seconds: Taillard by size, other suites whole, dmu in halves."""
+    found = {columns_of(r) for r in scores.records if r.max_seconds is not None}
+    pooled = {pool for _, *wide in found for pool in wide}
+    sizes = {group for group, *wide in found if not wide or "ta01-80" in wide}
+    return [*in_order(sizes), *(pool for pool in pools() if pool in pooled)]
+
+
+def in_order(groups: Iterable[str]) -> list[str]:
+    """Order groups as the paper's columns, all others after them."""
+    known = (*CLASSIC, *SYNTHETIC_GROUPS)
+    return sorted(groups, key=lambda group: known.index(group) if group in known else len(known))
+
+
 def scoreboard(scores: Scores) -> str:
     """Say who beats whom, in small tables."""
     lines = []
@@ -73,6 +91,7 @@ def scoreboard(scores: Scores) -> str:
         lines += _duels(f"Equal steps, instance by instance on the {title}", steps)
     timed = duels(scores, lambda _: True, STEPS, timed=True)
     lines += _duels("Equal seconds, instance by instance", timed)
+    lines += _closest(scores)
     if not timed:
         lines.append("No equal-seconds runs yet.")
     return "\n".join(lines).rstrip() + "\n"
@@ -88,7 +107,8 @@ def _synthetic(record: Record) -> bool:
 
 def _against_paper(title: str, found: Sequence[Columns]) -> list[str]:
     cells: Cells = {
-        ((c.first.method,), _budget(c.first)): f"{_outcome(c)}, {c.difference:+.1f}" for c in found
+        ((f"`{c.first.method}`",), _budget(c.first)): f"{_outcome(c)}, {c.difference:+.1f}"
+        for c in found
     }
     lines = _table(title, "columns smaller / equal / larger, points", ["method"], cells)
     # Where a method loses little it matters where; where it loses nearly everywhere it does not.
@@ -103,7 +123,7 @@ def _against_paper(title: str, found: Sequence[Columns]) -> list[str]:
 def _duels(title: str, found: Sequence[Duel]) -> list[str]:
     cells: Cells = {
         (
-            (d.first.method, d.second.method),
+            (f"`{d.first.method}`", f"`{d.second.method}`"),
             _budget(d.first),
         ): f"{_outcome(d)}, {d.difference:+.2f}{'' if d.p_value <= SIGNIFICANT else ' °'}"
         for d in found
@@ -111,6 +131,35 @@ def _duels(title: str, found: Sequence[Duel]) -> list[str]:
     }
     note = f"instances won / tied / lost, points; ° Wilcoxon p > {SIGNIFICANT:g}"
     return _table(title, note, ["method", "against"], cells) if cells else []
+
+
+def _closest(scores: Scores) -> list[str]:
+    """Set ``auto`` against whoever comes closest to it, column by column."""
+    sizes = group_sizes(scores.records)
+    cells: Cells = {}
+    above = []
+    for column in timed_columns(scores):
+        for seconds in scores.budgets():
+            series = Series(MAIN, seconds=seconds)
+            met, whole = against_all(scores, series, column, TIE_POINTS)
+            if not met:
+                continue
+            best = max(met, key=lambda found: (found.difference, found.met))
+            seeds, instances = min(d.seeds for d in met), min(d.instances for d in met)
+            who = f"`{best.second.method}`" if best.met else "nobody"
+            star = "" if whole and instances == sizes[column] else " *"
+            cells[(column,), _budget(series)] = f"{best.difference:+.2f} {who} x{seeds}{star}"
+            if best.difference > TIE_POINTS:
+                above.append(f"{column} at {_budget(series)}")
+    if not cells:
+        return []
+    note = (
+        "points, who that is, seeds; a run that another method lacks counts as if it had ended at "
+        "the lower bound where that is a tie; * runs are missing that could matter"
+    )
+    title = f"Equal seconds, `{MAIN}` minus the best of the others"
+    where = f"- More than {TIE_POINTS:g} points above another: {', '.join(above) or 'nowhere'}."
+    return [*_table(title, note, ["column"], cells), where, ""]
 
 
 def _outcome(found: Columns | Duel) -> str:
@@ -128,7 +177,6 @@ def _table(title: str, note: str, heads: Sequence[str], cells: Cells) -> list[st
     lines = [f"**{title}** ({note})", "", f"| {' | '.join([*heads, *budgets])} |"]
     lines.append("|" + "---|" * len(heads) + "---:|" * len(budgets))
     for names in rows:
-        words = [f"`{name}`" for name in names]
-        words += [cells.get((names, budget), "") for budget in budgets]
+        words = [*names, *(cells.get((names, budget), "") for budget in budgets)]
         lines.append(f"| {' | '.join(words)} |")
     return [*lines, ""]

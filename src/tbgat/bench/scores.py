@@ -63,6 +63,12 @@ class Run:
         return 100 * relative_gap(self.makespan, self.reference)
 
     @property
+    def least_gap(self) -> float:
+        """Gap that no schedule of the instance can be below, by the bounds known today."""
+        bound = max(_bounds().get(self.record.digest, 0), self.record.lower_bound)
+        return 100 * relative_gap(bound, self.reference)
+
+    @property
     def paper_gap(self) -> float:
         """Percent above the paper's reference."""
         reference = PAPER_REFERENCES.get(self.record.instance, self.reference)
@@ -239,6 +245,11 @@ def _references() -> dict[str, int]:
         for instance, makespan in zip(group.instances, group.makespans.tolist(), strict=True):
             known[instance.digest] = makespan
     return known
+
+
+@cache
+def _bounds() -> dict[str, int]:
+    return {entry.digest: entry.lower_bound for entry in library.entries()}
 
 
 def columns_of(record: Record) -> tuple[str, ...]:
