@@ -32,6 +32,13 @@ def test_groups_select_by_size_or_name() -> None:
         load_suites(["nowhere"])
 
 
+def test_instances_are_named_alone_or_beside_their_suite() -> None:
+    (case,) = load_suites(["TA41"])
+    assert (case.suite, case.group, case.instance.name) == ("taillard", "ta30x20", "ta41")
+    named = [c.instance.name for c in load_suites(["ft10", "ft", "ft10"])]
+    assert named == ["ft10", "ft06", "ft20"]
+
+
 def test_methods_are_read_with_their_options() -> None:
     assert parse_method("dispatch:rule=spt") == MethodSpec("dispatch", {"rule": "spt"})
     with pytest.raises(UsageError, match="no method 'magic'"):

@@ -99,11 +99,12 @@ def test_auto_is_set_against_whoever_comes_closest() -> None:
     records += [timed("auto", "orb01", 0, 1059), timed("auto", "la01", 0, 700)]
     board = scoreboard(Scores(records))
     # 25 points below on abz5 (half of 50), 0.21 above on abz6; cpsat has less of both.
-    assert "| abz | -12.39 `tabu` x1 * | -12.39 `tabu` x1 * |" in board
-    assert "| ft | +20.00 `cpsat` x1 * | +20.00 `cpsat` x1 * |" in board
-    assert "| orb | +0.00 nobody x1 * | +0.00 nobody x1 * |" in board
+    assert "| abz | -12.39 ±12.61 `tabu` x1 * | -12.39 ±12.61 `tabu` x1 * |" in board
+    assert "| ft | +20.00 ±0.00 `cpsat` x1 * | +20.00 ±0.00 `cpsat` x1 * |" in board
+    assert "| orb | +0.00 ±0.00 nobody x1 * | +0.00 ±0.00 nobody x1 * |" in board
     assert "| la |" not in board
     assert "- More than 0.1 points above another: ft at 1 s, ft at 5 s." in board
+    assert "- Within two standard errors of that: abz at 1 s, abz at 5 s." in board
 
 
 def test_a_column_is_complete_once_nobody_can_be_better() -> None:
@@ -117,7 +118,7 @@ def test_a_column_is_complete_once_nobody_can_be_better() -> None:
     other = make_record("orb01", {0: 1100}, method="tabu", **limits)
     board = scoreboard(Scores([*records, other]))
     # 3.87 % in one of thirty runs of tabu's; one unit of 1005 in three of auto's.
-    assert "| orb | -0.12 `tabu` x3 | -0.12 `tabu` x3 |" in board
+    assert "| orb | -0.12 ±0.13 `tabu` x3 | -0.12 ±0.13 `tabu` x3 |" in board
 
 
 def test_no_records_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

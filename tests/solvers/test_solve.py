@@ -125,6 +125,7 @@ def test_cpsat_proves_and_repeats(ft06):
     first, second = (tbgat.solve(shop, "cpsat", steps=300, seed=4, threads=1) for _ in range(2))
     assert first.schedule == second.schedule
     assert first.stopped == "steps"
+    assert tbgat.solve(shop, "cpsat", steps=30, seconds=60, threads=1).stopped == "steps"
 
 
 def test_cpsat_takes_hint_target_and_callback():

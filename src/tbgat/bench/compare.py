@@ -25,6 +25,9 @@ class Duel:
         Instances on which the first has the smaller, equal, larger mean gap over the seeds.
     difference
         Mean gap of the first minus that of the second, in percentage points.
+    error
+        Its standard error over the instances. Seeds are only a part of that, so with these
+        instances and many seeds the difference would hardly be further away.
     p_value
         Two-sided Wilcoxon signed-rank test over the instances.
     seeds
@@ -39,6 +42,7 @@ class Duel:
     ties: int
     losses: int
     difference: float
+    error: float
     p_value: float
     seeds: int
     met: int
@@ -127,6 +131,7 @@ def duel(
         len(exact) - wins - losses,
         losses,
         statistics.fmean(exact),
+        statistics.stdev(exact) / len(exact) ** 0.5 if len(exact) > 1 else 0.0,
         _wilcoxon(exact),
         min(len(values) for values in pairs.values()),
         len(first.keys() & second.keys()),

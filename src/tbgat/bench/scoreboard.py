@@ -137,7 +137,7 @@ def _closest(scores: Scores) -> list[str]:
     """Set ``auto`` against whoever comes closest to it, column by column."""
     sizes = group_sizes(scores.records)
     cells: Cells = {}
-    above = []
+    above, close = [], []
     for column in timed_columns(scores):
         for seconds in scores.budgets():
             series = Series(MAIN, seconds=seconds)
@@ -148,18 +148,24 @@ def _closest(scores: Scores) -> list[str]:
             seeds, instances = min(d.seeds for d in met), min(d.instances for d in met)
             who = f"`{best.second.method}`" if best.met else "nobody"
             star = "" if whole and instances == sizes[column] else " *"
-            cells[(column,), _budget(series)] = f"{best.difference:+.2f} {who} x{seeds}{star}"
+            points = f"{best.difference:+.2f} ±{best.error:.2f}"
+            cells[(column,), _budget(series)] = f"{points} {who} x{seeds}{star}"
+            place = f"{column} at {_budget(series)}"
             if best.difference > TIE_POINTS:
-                above.append(f"{column} at {_budget(series)}")
+                above.append(place)
+            elif any(d.difference + 2 * d.error > TIE_POINTS for d in met):
+                close.append(place)
     if not cells:
         return []
     note = (
-        "points, who that is, seeds; a run that another method lacks counts as if it had ended at "
-        "the lower bound where that is a tie; * runs are missing that could matter"
+        "points and their standard error over the instances, who that is, seeds; a run that "
+        "another method lacks counts as if it had ended at the lower bound where that is a tie; "
+        "* runs are missing that could matter"
     )
     title = f"Equal seconds, `{MAIN}` minus the best of the others"
     where = f"- More than {TIE_POINTS:g} points above another: {', '.join(above) or 'nowhere'}."
-    return [*_table(title, note, ["column"], cells), where, ""]
+    near = f"- Within two standard errors of that: {', '.join(close) or 'nowhere'}."
+    return [*_table(title, note, ["column"], cells), where, near, ""]
 
 
 def _outcome(found: Columns | Duel) -> str:

@@ -85,10 +85,12 @@ class Case:
 
 
 def load_suites(words: Sequence[str], groups: Iterable[str] = ()) -> list[Case]:
-    """Load suites and folders, of them only the given sizes (``15x15``), groups or pools."""
+    """Load suites, instances and folders, of them only the given sizes, groups or pools."""
     if not words:
         raise UsageError(f"no suite given; there are {', '.join(SUITES)}, or a folder of files")
-    cases = [case for word in dict.fromkeys(words) for case in load_suite(word)]
+    loaded = [case for word in words for case in load_suite(word)]
+    # One that was named beside its suite is run once.
+    cases = list({(c.suite, c.instance.name, c.instance.digest): c for c in loaded}.values())
     wanted = list(groups)
     for group in wanted:
         if not any(_in_group(case, group) for case in cases):
@@ -104,7 +106,7 @@ def _in_group(case: Case, group: str) -> bool:
 
 
 def load_suite(word: str) -> list[Case]:
-    """Load one suite by name, or the files of a folder."""
+    """Load one suite by name, one instance of the library, or the files of a folder."""
     if word == "synthetic":
         return [
             Case(word, f"{word}{instance.shape}", instance)
@@ -112,16 +114,24 @@ def load_suite(word: str) -> list[Case]:
             for instance in group.instances
         ]
     if word in SUITES:
-        return [
-            Case(word, f"{entry.family}{entry.shape}", library.load(entry.name))
-            for entry in library.select(family=SUITES[word])
-        ]
+        return [_library_case(entry) for entry in library.select(family=SUITES[word])]
     folder = Path(word)
     if folder.is_dir():
         return _load_folder(folder)
     if word in library.families():
-        return load_suite(next(suite for suite, family in SUITES.items() if family == word))
-    raise UsageError(f"{word!r} is neither a suite ({', '.join(SUITES)}) nor a folder of files")
+        return [_library_case(entry) for entry in library.select(family=word)]
+    try:
+        return [_library_case(library.bounds(word))]
+    except UsageError:
+        raise UsageError(
+            f"{word!r} is neither a suite ({', '.join(SUITES)}) nor an instance of the library "
+            "nor a folder of files"
+        ) from None
+
+
+def _library_case(entry: library.Entry) -> Case:
+    suite = next(name for name, family in SUITES.items() if family == entry.family)
+    return Case(suite, f"{entry.family}{entry.shape}", library.load(entry.name))
 
 
 def _load_folder(folder: Path) -> list[Case]:

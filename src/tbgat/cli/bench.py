@@ -17,7 +17,10 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument(
-        "suites", nargs="+", metavar="SUITE", help=f"{', '.join(SUITES)}, or a folder of files"
+        "suites",
+        nargs="+",
+        metavar="SUITE",
+        help=f"{', '.join(SUITES)}, an instance such as ta01, or a folder of files",
     )
     parser.add_argument(
         "--group", default="", help="only these: 15x15, or ta15x15,abz10x10, or dmu41-80"

@@ -207,7 +207,10 @@ def _outcome(task: Task, listener: Any, solver: Any, stopped: str, name: str) ->
     if proved or schedule.makespan <= bound:
         stopped = stopped or "optimal"
     elif not stopped:
-        stopped = "seconds" if math.isfinite(solver.parameters.max_time_in_seconds) else "steps"
+        limits = solver.parameters
+        timed = math.isfinite(limits.max_time_in_seconds)
+        counted = solver.num_conflicts >= limits.max_number_of_conflicts
+        stopped = "seconds" if timed and not counted else "steps"
     found = f"{name} found {listener.solutions} schedules in {solver.num_conflicts} conflicts"
     return Outcome(
         schedule=schedule,
