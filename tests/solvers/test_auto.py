@@ -141,18 +141,18 @@ def test_a_partner_can_be_closed_at_any_time():
 
 def test_a_spectator_keeps_time():
     shop = uniform(10, 10, 1)
-    task = make_task(shop, "auto", seconds=1.0, threads=1)
+    task = make_task(shop, "auto", seconds=2.0, threads=1)
     pool = Pool(shop_of(shop))
     pool.offer(Member.of(task.start.makespan, order_of(shop, task.start), "start"))
     good = tbgat.solve(shop, "tspr", steps=5_000, seed=1)
-    task = make_task(shop, "auto", seconds=1.0, threads=1)
+    task = make_task(shop, "auto", seconds=2.0, threads=1)
     news = Member.of(good.makespan, order_of(shop, good.schedule), "search")
     timer = threading.Timer(0.5, pool.offer, [news])
     timer.start()
     outcome = local_search(task, [Spectator(task, pool)])
     timer.join()
     assert outcome.schedule.makespan == good.makespan
-    assert 0.4 < outcome.history[-1].seconds < 1.1
+    assert 0.4 < outcome.history[-1].seconds < 2.1
     assert outcome.steps < 100_000
 
 
@@ -202,6 +202,7 @@ def test_a_better_solution_from_outside_reaches_cpsat_and_back():
 
 @pytest.mark.parametrize(("threads", "size"), [(1, 10), (2, 15), (3, 20)])
 def test_time_limit_is_kept_and_no_thread_stays(threads, size):
+    auto.prepare()
     before = threading.active_count()
     begun = time.perf_counter()
     result = tbgat.solve(uniform(size, size, 1), seconds=1, threads=threads, seed=0)

@@ -69,6 +69,7 @@ def test_one_thread_repeats_itself_whatever_the_clock_says():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_time_limit_is_kept_and_no_thread_stays(threads):
+    tspr.prepare()
     before = threading.active_count()
     begun = time.perf_counter()
     result = tbgat.solve(uniform(100, 20, 1), "tspr", seconds=1, threads=threads, seed=0)
