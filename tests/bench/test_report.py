@@ -7,7 +7,7 @@ import pytest
 
 from tbgat import library
 from tbgat.bench.records import Record, Store
-from tbgat.bench.scoreboard import scoreboard
+from tbgat.bench.scoreboard import scoreboard, summary
 from tbgat.bench.scores import Scores
 from tbgat.bench.tables import Cell, Column, Row, Table, latex, markdown
 from tbgat.cli import main
@@ -101,7 +101,7 @@ def test_auto_is_set_against_whoever_comes_closest() -> None:
     # 25 points below on abz5 (half of 50), 0.21 above on abz6; cpsat has less of both.
     assert "| abz | -12.39 ±12.61 `tabu` x1 * | -12.39 ±12.61 `tabu` x1 * |" in board
     assert "| ft | +20.00 ±0.00 `cpsat` x1 * | +20.00 ±0.00 `cpsat` x1 * |" in board
-    assert "| orb | +0.00 ±0.00 nobody x1 * | +0.00 ±0.00 nobody x1 * |" in board
+    assert "| orb | ≤ +0.00 nobody x1 * | ≤ +0.00 nobody x1 * |" in board
     assert "| la |" not in board
     assert "- More than 0.1 points above another: ft at 1 s, ft at 5 s." in board
     assert "- Within two standard errors of that: abz at 1 s, abz at 5 s." in board
@@ -118,7 +118,20 @@ def test_a_column_is_complete_once_nobody_can_be_better() -> None:
     other = make_record("orb01", {0: 1100}, method="tabu", **limits)
     board = scoreboard(Scores([*records, other]))
     # 3.87 % in one of thirty runs of tabu's; one unit of 1005 in three of auto's.
-    assert "| orb | -0.12 ±0.13 `tabu` x3 | -0.12 ±0.13 `tabu` x3 |" in board
+    assert "| orb | ≤ -0.12 `tabu` x3 | ≤ -0.12 `tabu` x3 |" in board
+
+
+def test_the_summary_marks_what_is_not_whole() -> None:
+    limits = {"max_steps": None, "max_seconds": 1.0, "threads": 2}
+    names = [entry.name for entry in library.select(family="ta")]
+    records = [make_record(name, {0: 9000}, method="auto", **limits) for name in names]
+    records += [make_record(name, {0: 9000}, method="tabu", **limits) for name in names[1:]]
+    table = summary(Scores(records))
+    whole, part = (row for row in table.rows if row.kind == "measured")
+    assert "mean" in whole.cells
+    assert "mean" not in part.cells
+    assert [part.cells[key].mark for key in ("ta15x15", "ta20x15")] == ["*", ""]
+    assert "- * not all instances" in markdown(table)
 
 
 def test_no_records_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,10 @@ class Duel:
     seeds
         How many seeds there are of every one of these instances.
     met
-        Runs that both have; with concessions there are more in the comparison.
+        Runs that both have.
+    conceded
+        Whether there are more runs in the comparison: the difference is then the largest possible,
+        and its error says nothing.
     """
 
     first: Series
@@ -46,6 +49,7 @@ class Duel:
     p_value: float
     seeds: int
     met: int
+    conceded: bool
 
     @property
     def instances(self) -> int:
@@ -135,6 +139,7 @@ def duel(
         _wilcoxon(exact),
         min(len(values) for values in pairs.values()),
         len(first.keys() & second.keys()),
+        conceding and not first.keys() <= second.keys(),
     )
 
 

@@ -24,6 +24,7 @@ from tbgat.bench.tables import (
 
 __all__ = [
     "MARK_NOTES",
+    "PARTIAL_NOTE",
     "STEPS",
     "column",
     "equal_seconds",
@@ -48,10 +49,11 @@ REFERENCES = (
     "measured gaps are to the best known makespans of today; where the paper's reference is known "
     "to differ (abz8: 665, below the optimum 667), the gap to the paper's is in square brackets"
 )
+PARTIAL_NOTE = f"{PARTIAL} not all instances or seeds are recorded yet"
 MARK_NOTES = (
     f"{BATCHED} runs in batches; the time is a share of the batch's",
     f"{READ_OUT} a longer run, read after so many seconds",
-    f"{PARTIAL} not all instances or seeds are recorded yet",
+    PARTIAL_NOTE,
     f"{UNSETTLED} over a tenth of the group's reference makespans were beaten by these very runs: "
     "the gap is to the best of both, and will grow when better references are found",
 )

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tbgat.bench.compare import Columns, Duel, against_all, against_paper, duels
-from tbgat.bench.paper import STEPS, measured_row, published_row, second_series, step_series
+from tbgat.bench.paper import (
+    PARTIAL_NOTE,
+    STEPS,
+    measured_row,
+    published_row,
+    second_series,
+    step_series,
+)
 from tbgat.bench.records import Record
 from tbgat.bench.scores import Scores, Series, columns_of, group_sizes
 from tbgat.bench.suites import PAPER_GROUPS, SYNTHETIC_GROUPS, pools
-from tbgat.bench.tables import Cell, Column, Row, Table
+from tbgat.bench.tables import PARTIAL, Cell, Column, Row, Table
 
 __all__ = ["CLASSIC", "in_order", "scoreboard", "summary", "timed_columns"]
 
@@ -40,6 +47,7 @@ def summary(scores: Scores) -> Table:
     timed = [series for series in second_series(scores) if not series.stepless]
     rows += [measured_row(scores, series, TAILLARD) for series in timed]
     columns = [Column(group, "", group.removeprefix("ta")) for group in TAILLARD]
+    partial = any(PARTIAL in cell.mark for row in rows for cell in row.cells.values())
     return Table(
         "summary",
         "Taillard's instances by size",
@@ -47,6 +55,7 @@ def summary(scores: Scores) -> Table:
         tuple(_with_mean(row) for row in rows if row.cells),
         "mean gap to the best known makespans in %, after 500 and 5000 steps"
         + (" and after equal seconds on the same cores" if timed else ""),
+        (PARTIAL_NOTE,) if partial else (),
     )
 
 
@@ -56,8 +65,16 @@ def _in_summary(label: str) -> bool:
 
 
 def _with_mean(row: Row) -> Row:
-    plain = {g: Cell(c.value, c.decimals, seconds=c.seconds) for g, c in row.cells.items()}
-    if len(plain) == len(TAILLARD):
+    plain = {
+        group: Cell(
+            cell.value,
+            cell.decimals,
+            seconds=cell.seconds,
+            mark=PARTIAL if PARTIAL in cell.mark else "",
+        )
+        for group, cell in row.cells.items()
+    }
+    if len(plain) == len(TAILLARD) and not any(cell.mark for cell in plain.values()):
         mean = sum(cell.value for cell in plain.values()) / len(plain)
         plain["mean"] = Cell(mean, max(cell.decimals for cell in plain.values()))
     return Row(row.method, row.kind, plain, row.competes, row.source)
@@ -148,19 +165,20 @@ def _closest(scores: Scores) -> list[str]:
             seeds, instances = min(d.seeds for d in met), min(d.instances for d in met)
             who = f"`{best.second.method}`" if best.met else "nobody"
             star = "" if whole and instances == sizes[column] else " *"
-            points = f"{best.difference:+.2f} ±{best.error:.2f}"
+            points = f"{'≤ ' * best.conceded}{best.difference:+.2f}"
+            points += "" if best.conceded else f" ±{best.error:.2f}"
             cells[(column,), _budget(series)] = f"{points} {who} x{seeds}{star}"
             place = f"{column} at {_budget(series)}"
             if best.difference > TIE_POINTS:
                 above.append(place)
-            elif any(d.difference + 2 * d.error > TIE_POINTS for d in met):
+            elif any(d.difference + 2 * d.error > TIE_POINTS for d in met if not d.conceded):
                 close.append(place)
     if not cells:
         return []
     note = (
-        "points and their standard error over the instances, who that is, seeds; a run that "
-        "another method lacks counts as if it had ended at the lower bound where that is a tie; "
-        "* runs are missing that could matter"
+        "points and their standard error over the instances, who that is, seeds; ≤ at most, "
+        "whatever the runs that the other lacks: they count as if they had ended at the lower "
+        "bound, where that is a tie; * runs are missing that could matter"
     )
     title = f"Equal seconds, `{MAIN}` minus the best of the others"
     where = f"- More than {TIE_POINTS:g} points above another: {', '.join(above) or 'nowhere'}."
