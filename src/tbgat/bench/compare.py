@@ -12,7 +12,10 @@ from tbgat.bench.records import Record
 from tbgat.bench.scores import Scores, Series, columns_of
 from tbgat.errors import MissingExtraError
 
-__all__ = ["Columns", "Duel", "against_all", "against_paper", "duel", "duels"]
+__all__ = ["CLEAR", "Columns", "Duel", "against_all", "against_paper", "duel", "duels"]
+
+#: Standard errors at which a difference is no longer chance, whatever more seeds would say.
+CLEAR = 4
 
 
 @dataclass(frozen=True)
@@ -143,11 +146,15 @@ def duel(
     )
 
 
-def against_all(scores: Scores, one: Series, column: str, tie: float) -> tuple[list[Duel], bool]:
+def against_all(
+    scores: Scores, one: Series, column: str, tie: float, size: int
+) -> tuple[list[Duel], bool]:
     """Duels with all other methods at the same seconds in a column, and whether nothing is missing.
 
-    Runs that another method lacks are conceded to it where that leaves a difference of at most
-    ``tie``: it cannot have won by more. Else they are missing.
+    Where another method lacks seeds but was run on all ``size`` instances, and is :data:`CLEAR`
+    standard errors away from doing better by more than ``tie``, those seeds cannot matter. Else
+    they are conceded to it where that leaves a difference of at most ``tie``: it cannot have won by
+    more. Else they are missing.
     """
     found, whole = [], True
     for label in scores.labels(timed=True):
@@ -156,11 +163,19 @@ def against_all(scores: Scores, one: Series, column: str, tie: float) -> tuple[l
             continue
         met = duel(scores, one, other, lambda record: column in columns_of(record))
         most = duel(scores, one, other, lambda record: column in columns_of(record), conceding=True)
-        if most is not None and most.difference <= tie:
-            met = most
-        whole &= met == most
+        if met != most and not _is_clear(met, tie, size):
+            if most is not None and most.difference <= tie:
+                met = most
+            else:
+                whole = False
         found += [] if met is None else [met]
     return found, whole
+
+
+def _is_clear(met: Duel | None, tie: float, size: int) -> bool:
+    if met is None or met.instances < size:
+        return False
+    return met.difference + CLEAR * met.error <= tie
 
 
 def _wilcoxon(differences: Sequence[float]) -> float:

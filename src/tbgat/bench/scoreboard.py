@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tbgat.bench.compare import Columns, Duel, against_all, against_paper, duels
+from tbgat.bench.compare import CLEAR, Columns, Duel, against_all, against_paper, duels
 from tbgat.bench.paper import (
     PARTIAL_NOTE,
     STEPS,
@@ -109,6 +110,7 @@ def scoreboard(scores: Scores) -> str:
     timed = duels(scores, lambda _: True, STEPS, timed=True)
     lines += _duels("Equal seconds, instance by instance", timed)
     lines += _closest(scores)
+    lines += _coverage(scores)
     if not timed:
         lines.append("No equal-seconds runs yet.")
     return "\n".join(lines).rstrip() + "\n"
@@ -158,16 +160,16 @@ def _closest(scores: Scores) -> list[str]:
     for column in timed_columns(scores):
         for seconds in scores.budgets():
             series = Series(MAIN, seconds=seconds)
-            met, whole = against_all(scores, series, column, TIE_POINTS)
+            met, whole = against_all(scores, series, column, TIE_POINTS, sizes[column])
             if not met:
                 continue
             best = max(met, key=lambda found: (found.difference, found.met))
-            seeds, instances = min(d.seeds for d in met), min(d.instances for d in met)
+            instances = min(d.instances for d in met)
             who = f"`{best.second.method}`" if best.met else "nobody"
             star = "" if whole and instances == sizes[column] else " *"
             points = f"{'≤ ' * best.conceded}{best.difference:+.2f}"
             points += "" if best.conceded else f" ±{best.error:.2f}"
-            cells[(column,), _budget(series)] = f"{points} {who} x{seeds}{star}"
+            cells[(column,), _budget(series)] = f"{points} {who} x{best.seeds}{star}"
             place = f"{column} at {_budget(series)}"
             if best.difference > TIE_POINTS:
                 above.append(place)
@@ -176,14 +178,49 @@ def _closest(scores: Scores) -> list[str]:
     if not cells:
         return []
     note = (
-        "points and their standard error over the instances, who that is, seeds; ≤ at most, "
-        "whatever the runs that the other lacks: they count as if they had ended at the lower "
-        "bound, where that is a tie; * runs are missing that could matter"
+        "points and their standard error over the instances, who that is, seeds; "
+        "≤ at most, whatever the runs that the other lacks: they count as if they had ended at the "
+        f"lower bound; * runs are missing that could matter: not so if another has all instances "
+        f"and is {CLEAR} standard errors away"
     )
     title = f"Equal seconds, `{MAIN}` minus the best of the others"
     where = f"- More than {TIE_POINTS:g} points above another: {', '.join(above) or 'nowhere'}."
     near = f"- Within two standard errors of that: {', '.join(close) or 'nowhere'}."
     return [*_table(title, note, ["column"], cells), where, near, ""]
+
+
+def _coverage(scores: Scores) -> list[str]:
+    """Say how many seeds there are of every method, column by column."""
+    methods = [label for label in scores.labels(timed=True) if not Series(label).stepless]
+    sizes = group_sizes(scores.records)
+    cells: Cells = {
+        ((column,), f"`{method}`"): seeds
+        for column in timed_columns(scores)
+        for method in methods
+        if (seeds := _seeds(scores, method, column, sizes[column]))
+    }
+    title = "Equal seconds, what was run"
+    note = "up to how many seconds with how many seeds; * on some of the instances"
+    return _table(title, note, ["column"], cells) if cells else []
+
+
+def _seeds(scores: Scores, method: str, column: str, size: int) -> str:
+    """Count seeds from the longest time to the shortest, such as ``60 s x1, 5 s x3``."""
+    entries: list[str] = []
+    most = 0
+    for seconds in reversed(scores.budgets()):
+        counts = Counter(
+            run.record.instance
+            for run in scores.runs(Series(method, seconds=seconds))
+            if column in columns_of(run.record)
+        )
+        seeds = min(counts.values(), default=0) if len(counts) == size else 0
+        if seeds > most:
+            entries.append(f"{seconds:g} s x{seeds}")
+        elif counts and not entries:
+            entries.append(f"{seconds:g} s*")
+        most = max(seeds, most)
+    return ", ".join(entries)
 
 
 def _outcome(found: Columns | Duel) -> str:
