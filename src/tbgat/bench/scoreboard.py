@@ -178,9 +178,9 @@ def _closest(scores: Scores) -> list[str]:
     if not cells:
         return []
     note = (
-        "points and their standard error over the instances, who that is, seeds; "
-        "≤ at most, whatever the runs that the other lacks: they count as if they had ended at the "
-        f"lower bound; * runs are missing that could matter: not so if another has all instances "
+        "points and their standard error over the instances, who that is, seeds; ≤ at most, "
+        "whatever the runs that the other lacks: they count as if they had ended at the lower "
+        "bound; * runs are missing that could matter: not so if another has all instances "
         f"and is {CLEAR} standard errors away"
     )
     title = f"Equal seconds, `{MAIN}` minus the best of the others"
