@@ -185,6 +185,16 @@ def test_one_longer_run_does_not_narrow_the_curves() -> None:
     assert curves["pyjobshop"][0] == [5]
 
 
+def test_short_runs_of_more_seeds_do_not_end_the_curves() -> None:
+    def timed(name: str, seconds: float, seed: int) -> Record:
+        record = make_record(name, {0: 1023, 30: 930}, max_steps=None, max_seconds=seconds)
+        return replace(record, seed=seed)
+
+    records = [timed(name, 60.0, 0) for name in ("ft10", "ft06")]
+    records += [timed("ft10", 5.0, seed) for seed in (0, 1, 2)]
+    assert second_curves(Scores(records), ["ft6x6", "ft10x10"])["tabu"][0][-1] == 60
+
+
 def test_shared_groups_are_those_all_methods_have_wholly() -> None:
     names = ["ft6x6", "ft10x10", "ft20x5"]
     records = [*ft(), *ft(method="random")[:1]]

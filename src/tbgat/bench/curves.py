@@ -61,10 +61,11 @@ def _mean_gap(scores: Scores, records: Sequence[Record], steps: int) -> float:
 
 
 def second_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
-    """Mean gap in percent after so many seconds, on the instances all methods have.
+    """Mean gap in percent after so many seconds, on the instances and seeds all methods have.
 
-    A method has points only where it has all of these instances: one that was given less time ends
-    earlier, and of one that told only of its end the points are its budgets.
+    A method has points only where it has all of these runs: one that was given less time ends
+    earlier, and of one that told only of its end the points are its budgets. A seed that only some
+    of the instances have does not count, or its runs, often shorter, would end the curves of all.
     """
     budgets = scores.budgets()
     grid = (f * 10**p / 10 for p in range(5) for f in GRID)
@@ -83,7 +84,7 @@ def second_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
         if not Series(label).stepless
     }
     widest = [max(map(set, gaps.values()), key=len) for gaps in found.values()]
-    common = set.intersection(*filter(None, widest)) if any(widest) else set()
+    common = _balanced(set.intersection(*filter(None, widest)) if any(widest) else set())
     for label, by_budget in found.items():
         held = {budget: gaps for budget, gaps in by_budget.items() if common <= gaps.keys()}
         if common and held:
@@ -91,8 +92,17 @@ def second_curves(scores: Scores, groups: Sequence[str]) -> dict[str, Curve]:
     return curves
 
 
+def _balanced(keys: set[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Keep the seeds that every instance has; all of them if there is no such seed."""
+    seeds: dict[str, set[int]] = {}
+    for name, seed in keys:
+        seeds.setdefault(name, set()).add(seed)
+    shared = set.intersection(*seeds.values()) if seeds else set()
+    return {(name, seed) for name, seed in keys if seed in shared} if shared else keys
+
+
 def _by_instance(gaps: Mapping[tuple[str, int], float], keys: Iterable[tuple[str, int]]) -> float:
-    """Mean over instances of the mean over seeds, some of which have more of them."""
+    """Mean over instances of the mean over their seeds."""
     found: dict[str, list[float]] = {}
     for name, seed in keys:
         found.setdefault(name, []).append(gaps[name, seed])
