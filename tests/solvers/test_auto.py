@@ -19,8 +19,8 @@ from tbgat import Instance
 from tbgat.search.kernels.arrays import shop_of
 from tbgat.search.local_search import local_search
 from tbgat.search.pool import Member, Pool
-from tbgat.search.relinking import order_of
-from tbgat.solvers import auto, make_task, partner
+from tbgat.search.relinking import Settings, order_of
+from tbgat.solvers import auto, make_task, partner, tspr
 from tbgat.solvers.relay import Spectator, Stretch
 from tests.strategies import shops
 
@@ -139,6 +139,60 @@ def test_a_partner_can_be_closed_at_any_time():
     assert threading.active_count() == before
 
 
+def make_spectators(task, pool):
+    pool.offer(Member.of(task.start.makespan, order_of(task.instance, task.start), "start"))
+    return [Spectator(task, pool)]
+
+
+def make_relinking_walks(task, pool):
+    return tspr.make_walks(task, pool, Settings())
+
+
+@pytest.mark.parametrize("make_walks", [make_spectators, make_relinking_walks])
+@pytest.mark.parametrize("stop_at_once", [True, False])
+def test_what_comes_from_outside_has_its_schedule_and_its_makespan_told_together(
+    make_walks, stop_at_once
+):
+    """A solution enters the pool while the callback runs, as those of CP-SAT do."""
+    shop = uniform(15, 15, 1)
+    fair, good = (tbgat.solve(shop, "tspr", steps=n, seed=1) for n in (100, 100_000))
+    pool = Pool(shop_of(shop))
+    heard = []
+
+    def listen(snapshot):
+        best = snapshot.progress.best
+        begun = best < task.start.makespan
+        news = good if begun else fair
+        pool.offer(Member.of(news.makespan, order_of(shop, news.schedule), "outside"))
+        heard.append((snapshot.schedule().makespan, best))
+        return begun and (stop_at_once or best <= good.makespan)
+
+    task = make_task(shop, "auto", seconds=5, threads=1, seed=0, callbacks=[listen])
+    outcome = local_search(task, make_walks(task, pool))
+    assert [schedule for schedule, _ in heard] == [makespan for _, makespan in heard]
+    assert outcome.stopped == "callback"
+    assert outcome.schedule.makespan == outcome.history[-1].makespan
+    assert (outcome.schedule.makespan > good.makespan) == stop_at_once
+
+
+def test_what_cpsat_finds_while_it_is_being_ended_is_kept(monkeypatch):
+    shop = uniform(12, 12, 5)
+    good = tbgat.solve(shop, "tspr", steps=200_000, seed=1)
+    news = Member.of(good.makespan, order_of(shop, good.schedule), partner.NAME)
+    close = partner.Partner.close
+
+    def find_and_close(beside):
+        beside._pool.offer(news)
+        close(beside)
+
+    monkeypatch.setattr(partner.Partner, "close", find_and_close)
+    monkeypatch.setattr(auto, "ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(auto, "ALONE_SHARE", 0.0)
+    result = tbgat.solve(shop, seconds=0.1, threads=1, seed=0)
+    assert result.makespan == result.history[-1].makespan == good.makespan
+    assert f"Best schedule, {good.makespan}, by CP-SAT" in result.explain()
+
+
 def test_a_spectator_keeps_time():
     shop = uniform(10, 10, 1)
     task = make_task(shop, "auto", seconds=2.0, threads=1)
@@ -230,6 +284,16 @@ def test_steps_repeat_with_any_number_of_threads():
     runs = [tbgat.solve(instance, steps=60_000, threads=3, seed=5) for _ in range(2)]
     assert runs[0].schedule == runs[1].schedule
     assert runs[0].makespan == runs[1].makespan
+
+
+def test_the_story_names_the_finder_whichever_thread_it_was():
+    instance = uniform(12, 10, 4)
+    alone, three = (tbgat.solve(instance, steps=20_000, threads=n, seed=5) for n in (1, 3))
+    assert three.makespan < alone.makespan
+    for result in (alone, three):
+        assert f"Best schedule, {result.makespan}, by tabu search after" in result.explain()
+    again = tbgat.solve(instance, steps=10, initial=three.schedule, seed=5)
+    assert f"Best schedule, {three.makespan}, by the start after 0.00 s" in again.explain()
 
 
 def test_works_without_or_tools(monkeypatch):

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -147,6 +148,19 @@ def test_cpsat_takes_hint_target_and_callback():
     assert ended.stopped == "callback"
     assert ended.seconds < 10
     assert set(heard) == {threading.main_thread()}
+
+
+def test_callbacks_of_cpsat_hear_schedule_and_makespan_of_one_moment():
+    """However long a callback takes, and whatever the solver finds meanwhile."""
+    heard = []
+
+    def listen(snapshot):
+        time.sleep(0.1)
+        heard.append((snapshot.progress.best, snapshot.schedule().makespan))
+
+    tbgat.solve(tbgat.load("ta21"), "cpsat", seconds=2, threads=2, seed=0, callbacks=[listen])
+    assert len(set(heard)) > 2
+    assert all(best == makespan for best, makespan in heard)
 
 
 def test_cpsat_that_ends_before_anyone_looks_says_why(monkeypatch):

@@ -15,7 +15,7 @@ from tbgat import Instance
 from tbgat.search.kernels.arrays import shop_of
 from tbgat.search.kernels.relink import distance
 from tbgat.search.pool import Member, Pool
-from tbgat.search.relinking import order_of, schedule_of
+from tbgat.search.relinking import RelinkingWalk, order_of, schedule_of
 from tbgat.solvers import tspr
 from tests.strategies import shops
 
@@ -89,6 +89,27 @@ def test_interrupt_returns_the_best_so_far():
     assert result.stopped == "interrupt"
     assert result.seconds < 10
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("place", ["_walk", "_share"])
+def test_interrupted_within_a_chunk_history_and_schedule_agree(monkeypatch, place):
+    """Ctrl-C on one thread: it may come before the log of a compiled chunk is read, or after."""
+    shop = uniform(15, 15, 2)
+    original = getattr(RelinkingWalk, place)
+
+    def interrupt(walk, *given):
+        result = original(walk, *given)
+        if walk.moves > 1000 and walk.best < walk.known:
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+        walk.known = walk.best
+        return result
+
+    monkeypatch.setattr(RelinkingWalk, "known", 10**9, raising=False)
+    monkeypatch.setattr(RelinkingWalk, place, interrupt)
+    result = tbgat.solve(shop, "tspr", seconds=20, threads=1, seed=0)
+    assert result.stopped == "interrupt"
+    assert result.makespan == result.history[-1].makespan
 
 
 def test_exchange_between_threads_is_never_torn_or_lost():

@@ -25,7 +25,8 @@ class Snapshot:
     improvements
         What was found since the last call, oldest first; empty when nothing was.
     schedule
-        Call it for the best schedule so far; it is only built then.
+        Call it, before the callback returns, for the schedule with that best makespan; it is only
+        built then.
     """
 
     instance: Instance

@@ -63,6 +63,9 @@ class RelinkingWalk:
 
     Attributes
     ----------
+    incumbent
+        Best solution this walk knows of. What others put into the pool it learns when it next
+        advances, so that its schedule always goes with the makespans it has told.
     fresh, relinked
         Tabu searches begun from new solutions and from between two parents.
     """
@@ -145,10 +148,10 @@ class RelinkingWalk:
         self._earlier = self.moves
 
     def schedule(self) -> Schedule:
-        """Return the best schedule of all walks that share the pool."""
-        best = self._pool.best
-        assert best is not None
-        return schedule_of(self._instance, self._shop, best.order)
+        """Return the best schedule so far."""
+        # Ctrl-C may have come between a compiled chunk and the reading of its log.
+        self._drain_log()
+        return schedule_of(self._instance, self._shop, self.incumbent.order)
 
     def _walk(self, moves: int, goal: int) -> int:
         return int(
@@ -210,15 +213,19 @@ class RelinkingWalk:
     def _drain_log(self) -> None:
         counters = self._counters
         if counters[tabu.LOGGED]:
+            self._share()
             entries = self._log[: counters[tabu.LOGGED]].tolist()
             self._found += [(step, makespan) for step, makespan in entries]
             counters[tabu.LOGGED] = 0
-            self._pool.offer_best(self._member())
 
     def _record(self, step: int, makespan: int) -> None:
+        self._share()
         self._counters[tabu.RECORD] = makespan
         self._found.append((step, makespan))
-        self._pool.offer_best(self._member())
+
+    def _share(self) -> None:
+        self.incumbent = self._member()
+        self._pool.offer_best(self.incumbent)
 
     def _give(self) -> None:
         self._pool.offer(self._member())
@@ -230,6 +237,7 @@ class RelinkingWalk:
         """Note what others found since."""
         best = self._pool.best
         if best is not None and best.makespan < self.best:
+            self.incumbent = best
             self._counters[tabu.RECORD] = best.makespan
             self._found.append((int(self._counters[tabu.STEP]), best.makespan))
 

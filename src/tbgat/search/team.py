@@ -86,8 +86,10 @@ class Team:
         """After an interruption: let the threads come to rest and keep the best of all."""
         wait(self._running)
         for number, walk in enumerate(self._walks):
-            if walk.best < self.best:
-                self._take(number, Improvement(self.step, seconds, walk.best))
+            # Not ``walk.best``: what was interrupted may know more by now than it has counted.
+            makespan = walk.schedule().makespan
+            if makespan < self.best:
+                self._take(number, Improvement(self.step, seconds, makespan))
 
     def _take(self, number: int, gain: Improvement) -> None:
         self._leader = number

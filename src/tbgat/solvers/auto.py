@@ -135,10 +135,11 @@ def _story(
     if partner is not None and partner.rounds:
         ran += f" CP-SAT on {chosen.workers} from {chosen.alone:.1f} s, {partner.rounds} round(s)"
         ran += ", for the bound." if chosen.bounding else "."
-    best = pool.best
-    finder = best.finder if best is not None and best.makespan == outcome.schedule.makespan else ""
+    known = [pool.best, *(walk.incumbent for walk in walks)]
+    finders = (m.finder for m in known if m and m.makespan == outcome.schedule.makespan)
+    finder = next(finders, "") if len(outcome.history) > 1 else "the start"
     gain = outcome.history[-1]
-    found = f"Best schedule, {outcome.schedule.makespan}, by {finder or 'the start'}"
+    found = f"Best schedule, {outcome.schedule.makespan}, by {finder}"
     bound = max(task.lower_bound, outcome.lower_bound)
     source = NAME if outcome.lower_bound > task.lower_bound else "single machines and jobs"
     lines = (ran, f"{found} after {gain.seconds:.2f} s.")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tbgat.errors import MissingExtraError, UsageError
@@ -108,7 +109,7 @@ def _watch(task: Task, listener: Any) -> str:
         try:
             # An event, for an interrupted Thread.join may take the thread for dead (Python 3.11).
             finished = listener.finished.wait(POLL_SECONDS)
-            best, bound, history = listener.state()
+            best, bound, history, schedule = listener.state()
             gain = history[-1].step
             progress = task.progress(gain, best, gain, bound)
             # The solver itself counts conflicts: a poll would cut it at a moment of chance.
@@ -116,7 +117,7 @@ def _watch(task: Task, listener: Any) -> str:
             if task.callbacks:
                 new = tuple(history[told:])
                 told = len(history)
-                snapshot = Snapshot(task.instance, task.method, progress, new, listener.schedule)
+                snapshot = Snapshot(task.instance, task.method, progress, new, schedule)
                 if notify(task.callbacks, snapshot):
                     stopped = "callback"
             if task.cancelled.is_set():
@@ -184,14 +185,15 @@ def _listener(task: Task, starts: Sequence[Any]) -> Any:
             if self._solver is not None:
                 self._solver.stop_search()
 
-        def state(self) -> tuple[int, int, list[Improvement]]:
+        def state(self) -> tuple[int, int, list[Improvement], Callable[[], Schedule]]:
+            """Makespan, bound, history and schedule, of one moment."""
             with self._lock:
-                return self._history[-1].makespan, self._bound, list(self._history)
+                history = list(self._history)
+                schedule = partial(self.schedule, self._starts)
+                return history[-1].makespan, self._bound, history, schedule
 
-        def schedule(self) -> Schedule:
-            with self._lock:
-                values = self._starts
-            return task.start if values is None else Schedule.from_starts(task.instance, values)
+        def schedule(self, starts: list[int] | None) -> Schedule:
+            return task.start if starts is None else Schedule.from_starts(task.instance, starts)
 
     return Listener()
 
@@ -200,10 +202,10 @@ def _outcome(task: Task, listener: Any, solver: Any, stopped: str, name: str) ->
     from ortools.sat.python import cp_model
 
     proved = listener.status == cp_model.OPTIMAL
-    _, bound, history = listener.state()
+    _, bound, history, latest = listener.state()
     if listener.status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         bound = max(bound, math.ceil(solver.best_objective_bound - 1e-6))
-    schedule = listener.schedule()
+    schedule = latest()
     if proved or schedule.makespan <= bound:
         stopped = stopped or "optimal"
     elif not stopped:

@@ -11,7 +11,7 @@ from tbgat.schedule import Schedule
 from tbgat.search.callbacks import Callback, Snapshot
 from tbgat.search.kernels.arrays import shop_of
 from tbgat.search.local_search import Walk, local_search
-from tbgat.search.pool import Pool
+from tbgat.search.pool import Member, Pool
 from tbgat.search.relinking import RelinkingWalk, schedule_of
 from tbgat.search.result import Improvement
 from tbgat.search.stop import MaxSeconds
@@ -75,13 +75,11 @@ class Relay:
 
     def interrupted(self) -> Outcome:
         """What there is when Ctrl-C comes between two stretches, where no loop handles it."""
-        best, before = self._walks[0].schedule(), self.outcome
-        if best.makespan < before.schedule.makespan:
-            gain = Improvement(before.steps, self._task.seconds(), best.makespan)
-            before = replace(before, schedule=best, history=(*before.history, gain))
-        return replace(before, stopped="interrupt")
+        return replace(self._up_to_date(self.outcome), stopped="interrupt")
 
     def _add(self, found: Outcome, moved: bool) -> None:
+        # CP-SAT may have found something after the last look at the pool.
+        found = self._up_to_date(found)
         before, makespan = self.outcome, found.schedule.makespan
         steps = before.steps + (found.steps if moved else 0)
         bound = self._partner.bound
@@ -97,6 +95,14 @@ class Relay:
         )
         progress = self._task.progress(steps, makespan, self.outcome.history[-1].step)
         self.over = found.stopped != "seconds" or proved or self._task.stop(progress)
+
+    def _up_to_date(self, outcome: Outcome) -> Outcome:
+        best = self._pool.best
+        if best is None or best.makespan >= outcome.schedule.makespan:
+            return outcome
+        gain = Improvement(outcome.steps, self._task.seconds(), best.makespan)
+        schedule = schedule_of(self._task.instance, shop_of(self._task.instance), best.order)
+        return replace(outcome, schedule=schedule, history=(*outcome.history, gain))
 
     def _shifted(self, gain: Improvement, moved: bool) -> Improvement:
         return replace(gain, step=self.outcome.steps + (gain.step if moved else 0))
@@ -123,14 +129,13 @@ class Spectator:
         self._task = task
         self._pool = pool
         self._step = 0
+        self._seen = self._look()
         self._told = self.best
 
     @property
     def best(self) -> int:
-        """Smallest makespan in the pool."""
-        best = self._pool.best
-        assert best is not None
-        return best.makespan
+        """Smallest makespan in the pool, as of the last step."""
+        return self._seen.makespan
 
     @property
     def proof(self) -> str:
@@ -141,18 +146,22 @@ class Spectator:
         """Let a moment pass for every step."""
         time.sleep(max_steps * MOMENT_SECONDS)
         self._step += max_steps
+        self._seen = self._look()
         return max_steps
 
     def improvements(self) -> list[tuple[int, int]]:
         """Return the best of the pool if it is new."""
-        best = self.best
-        if best >= self._told:
+        if self.best >= self._told:
             return []
-        self._told = best
-        return [(self._step, best)]
+        self._told = self.best
+        return [(self._step, self.best)]
 
     def schedule(self) -> Schedule:
-        """Return the best schedule in the pool."""
+        """Return the best schedule in the pool, as of the last step."""
+        instance = self._task.instance
+        return schedule_of(instance, shop_of(instance), self._seen.order)
+
+    def _look(self) -> Member:
         best = self._pool.best
         assert best is not None
-        return schedule_of(self._task.instance, shop_of(self._task.instance), best.order)
+        return best
