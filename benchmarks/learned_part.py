@@ -4,8 +4,8 @@
 
 writes ``results/learned_part.json`` and, as a table, ``results/learned_part.md``. The search is
 that of ``tspr`` on two threads, on generated shops that nothing was trained on. A candidate decides
-something that the search draws at random, rarely enough that its price does not matter or can be
-earned back:
+something that the search draws at random, or adds to what it looks at, rarely enough that its price
+can be earned back:
 
 - ``opening``: every fresh solution is improved by the move scorer `tbgat-plus` before tabu search
   takes over.
@@ -13,8 +13,14 @@ earned back:
   drawn by the move scorer: learned noise instead of relinking.
 - ``network kick``: the same with fewer moves, drawn by the graph network `paper`.
 - ``pairs``: of many pairs of parents and places between them, the one from which a linear model
-  expects the best descendant. The model is fitted to searches on other generated shops first.
+  expects the best descendant.
+- ``free at random``: half of the children are a parent with a window in time freed for CP-SAT, if
+  that shortens it; the window is drawn. ``free``: it is the one a linear model expects most of.
+- ``arcs``: every 20,000 moves the graph network `tbgat-graph` embeds the present solution. A model
+  that reads the embeddings tells which pairs are likely the other way round in the best solution,
+  and the search adds that to its estimate of every move that reverses them.
 
+The models are fitted to searches on other generated shops first, and so is the weight of ``arcs``.
 The gap is that to the best makespan any run of this benchmark found for the shop.
 """
 
@@ -23,125 +29,69 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import torch
+from learned_arcs import Arcs, fit_logistic, ranking
+from learned_walks import Kick, NetworkKick, Opening, Pairs
+from learned_windows import Free, FreeAtRandom
 
 from tbgat import generate
 from tbgat.bench.card import environment_card
 from tbgat.bounds import lower_bound
 from tbgat.dispatching import dispatch
-from tbgat.graph import GraphBatch
 from tbgat.instance import Instance
-from tbgat.policy.network import TBGAT
 from tbgat.policy.weights import load_weights
-from tbgat.schedule import Schedule
-from tbgat.search.kernels.arrays import load_order, shop_of
-from tbgat.search.kernels.relink import distance
-from tbgat.search.local_search import local_search
-from tbgat.search.pool import Member, Pool
-from tbgat.search.relinking import RelinkingWalk, Settings, order_of, schedule_of
-from tbgat.search.stop import MaxSeconds, MaxSteps
-from tbgat.search.task import Task
-from tbgat.solvers import learned, tspr
-from tbgat.training.reinforce import Episode
+from tbgat.search import local_search as loop
+from tbgat.search.kernels.arrays import shop_of
+from tbgat.search.pool import Pool
+from tbgat.search.relinking import RelinkingWalk, Settings, order_of
+from tbgat.search.stop import MaxSeconds
+from tbgat.search.task import Outcome, Task
+from tbgat.solvers import cpsat, tspr
 
-SIZES = ((15, 15), (20, 20), (30, 20), (50, 20))
+KINDS = {"uniform": generate.uniform, "two stages": generate.flow_shop_like}
+SHOPS = (
+    ("uniform", 15, 15),
+    ("uniform", 20, 20),
+    ("uniform", 30, 20),
+    ("two stages", 20, 20),
+    ("two stages", 30, 20),
+    ("two stages", 50, 20),
+)
 THREADS = 2
-OPENING_STEPS, KICK_STEPS, NETWORK_STEPS = 500, 100, 20
-PAIRS_TRIED = 30
-Float = npt.NDArray[np.float64]
+PRACTICE, REPORTED = 7, 8
+STRENGTHS = (0.25, 1.0, 4.0)
+WALKS: dict[str, type[RelinkingWalk]] = {
+    "none": RelinkingWalk,
+    "opening": Opening,
+    "kick": Kick,
+    "network kick": NetworkKick,
+    "pairs": Pairs,
+    "free at random": FreeAtRandom,
+    "free": Free,
+    "arcs": Arcs,
+}
 
 
-class Opening(RelinkingWalk):
-    """Fresh solutions go through the learned scorer first."""
-
-    scorer: TBGAT
-
-    def _next_start(self) -> int:
-        before = self.fresh
-        makespan = super()._next_start()
-        if self.fresh == before:
-            return makespan
-        start = schedule_of(self._instance, self._shop, self._order)
-        seed = int(self._rng.integers(2**31))
-        task = Task(self._instance, "tbgat", MaxSteps(OPENING_STEPS), seed, start)
-        self._order[:] = order_of(self._instance, learned.solve(task, self.scorer).schedule)
-        return int(load_order(self._shop, self._state, self._order))
+def shops(use: int, each: int) -> list[tuple[str, int, Instance]]:
+    """Generate the shops for one use: name of their kind, number and instance."""
+    made = []
+    for kind, jobs, machines in SHOPS:
+        for number in range(each):
+            seed = [use, list(KINDS).index(kind), jobs, machines, number]
+            made.append(
+                (f"{jobs}x{machines} {kind}", number, KINDS[kind](jobs, machines, seed=seed))
+            )
+    return made
 
 
-class Kick(RelinkingWalk):
-    """Half of the children are one parent after moves that a policy drew."""
-
-    scorer: TBGAT
-    moves = KICK_STEPS
-
-    def _relink(self, parent: Member, other: Member) -> int:
-        if self._rng.random() < 0.5:
-            return super()._relink(parent, other)
-        start = schedule_of(self._instance, self._shop, parent.order)
-        episode = Episode([self._instance], self._rng, products="lowrank")
-        episode.batch = GraphBatch.from_schedules([self._instance], [start])
-        episode.best = episode.batch.arrays.makespan.copy()
-        episode.search(self.scorer, self.moves)
-        self._origin = "kick"
-        self._order[:] = order_of(self._instance, episode.batch.schedule(0))
-        return int(load_order(self._shop, self._state, self._order))
-
-
-class NetworkKick(Kick):
-    """The same with the graph network, whose moves cost a thousand times as much."""
-
-    moves = NETWORK_STEPS
-
-
-class Pairs(RelinkingWalk):
-    """Parents, and the place between them, by a linear model of what comes of it."""
-
-    model: Float | None = None
-
-    def __init__(self, *given: Any) -> None:
-        self.seen: list[Float] = []
-        self._trial: Float | None = None
-        super().__init__(*given)
-
-    def _relink(self, parent: Member, other: Member) -> int:
-        members = self._pool.members
-        tried = [(parent, other)]
-        if self.model is not None:
-            places = [self._rng.choice(len(members), 2, replace=False) for _ in range(PAIRS_TRIED)]
-            tried += [(members[i], members[j]) for i, j in places]
-        nearest = self._settings.nearest
-        shares = self._rng.uniform(nearest, 1 - nearest, len(tried))
-        best = members[0].makespan
-        x = np.array(
-            [self._describe(*pair, s, best) for pair, s in zip(tried, shares, strict=True)]
-        )
-        chosen = 0 if self.model is None else int((x @ self.model).argmin())
-        self._trial = np.append(x[chosen], best)
-        return self._go_between(*tried[chosen], float(shares[chosen]))
-
-    def _describe(self, parent: Member, other: Member, share: float, best: int) -> list[float]:
-        """Percent above the best of either, how far apart they are, where the child begins."""
-        a, b = (100.0 * (m.makespan / best - 1.0) for m in (parent, other))
-        apart = distance(self._shop, parent.rank, other.rank) / len(parent.order)
-        clear = min(share, 1.0 - share)
-        return [1.0, a, b, a * b, apart, apart * apart, clear, apart * clear]
-
-    def _give(self) -> None:
-        """Note what came of the last trial, as percent above the best there was before it."""
-        if self._trial is not None:
-            *x, best = self._trial
-            self.seen.append(np.array([*x, 100.0 * (self._member().makespan / best - 1.0)]))
-            self._trial = None
-        super()._give()
-
-
-def search(kind: type[RelinkingWalk], shop: Instance, seed: int, seconds: float) -> Any:
-    """Search as ``tspr`` does, with this kind of walk; return schedule and walks."""
+def search(
+    kind: type[RelinkingWalk], shop: Instance, seed: int, seconds: float
+) -> tuple[Outcome, Any, Pool]:
+    """Search as ``tspr`` does, with this kind of walk; return what came out, walks and pool."""
     table = shop_of(shop)
     pool, start = Pool(table), dispatch(shop)
     task = Task(
@@ -152,76 +102,136 @@ def search(kind: type[RelinkingWalk], shop: Instance, seed: int, seconds: float)
         kind(shop, table, pool, task.rng(n), None if n else order_of(shop, start), Settings())
         for n in range(THREADS)
     ]
-    schedule: Schedule = local_search(task, walks).schedule
-    schedule.check(shop)
-    return schedule, walks
+    outcome = loop.local_search(task, walks)
+    outcome.schedule.check(shop)
+    return outcome, walks, pool
 
 
-def fit_pairs(seconds: float) -> dict[str, Any]:
-    """Fit the model of :class:`Pairs` to searches with random parents."""
+def fit_linear(kind: Any, seconds: float, each: int) -> dict[str, Any]:
+    """Fit the model of a kind of walk, by least squares, to what it noted without one."""
     rows = []
-    for size in SIZES[:3]:
-        for number in range(4):
-            shop = generate.uniform(*size, seed=[7, *size, number])
-            _, walks = search(Pairs, shop, number, seconds)
-            rows += [row for walk in walks for row in walk.seen]
+    for _, number, shop in shops(PRACTICE, each):
+        _, walks, _ = search(kind, shop, number, seconds)
+        rows += [row for walk in walks for row in walk.seen]
     data = np.array(rows)
     x, y = data[:, :-1], data[:, -1]
     scale = np.maximum(x.std(axis=0), 1e-9)
     ridge = np.linalg.solve((x / scale).T @ (x / scale) + np.eye(x.shape[1]), (x / scale).T @ y)
-    Pairs.model = ridge / scale
-    explained = 1.0 - (y - x @ Pairs.model).var() / y.var()
+    model = ridge / scale
     return {
-        "children": len(y),
-        "explained": round(float(explained), 3),
-        "weights": [round(float(w), 4) for w in Pairs.model],
+        "noted": len(y),
+        "mean": round(float(y.mean()), 4),
+        "not 0": round(float((y != 0).mean()), 3),
+        "explained": round(float(1.0 - (y - x @ model).var() / y.var()), 3),
+        "weights": [round(float(w), 4) for w in model],
+    }
+
+
+def fit_arcs(seconds: float, each: int) -> dict[str, Any]:
+    """Fit the model of ``arcs``: every second shop tells how well it ranks, all fit it in the end.
+
+    Then choose its weight in the search.
+    """
+    parts: list[tuple[Any, Any]] = []
+    prices = []
+    for _, number, shop in shops(PRACTICE, each):
+        _, walks, pool = search(Arcs, shop, number, seconds)
+        best = pool.best
+        assert best is not None
+        notes = [note for walk in walks for note in walk.noted]
+        x = np.concatenate([described for _, _, described in notes])
+        y = np.concatenate([best.rank[v] < best.rank[u] for u, v, _ in notes])
+        parts.append((x, y.astype(np.float64)))
+
+    def joined(chosen: list[tuple[Any, Any]]) -> Any:
+        return [np.concatenate(column) for column in zip(*chosen, strict=True)]
+
+    (x, y), (x_new, y_new) = joined(parts[::2]), joined(parts[1::2])
+    ranks = {}
+    for name, columns in (("pool and times", Arcs.figures), ("with the network", x.shape[1])):
+        model = fit_logistic(x[:, :columns], y)
+        ranks[name] = round(ranking(x_new[:, :columns] @ model, y_new), 3)
+    Arcs.model = fit_logistic(*joined(parts))
+    found: dict[float, float] = {}
+    for strength in STRENGTHS:
+        Arcs.strength = strength
+        makespans = [
+            search(Arcs, shop, number, seconds / 3)[0].schedule.makespan / lower_bound(shop)
+            for _, number, shop in shops(PRACTICE, each)
+        ]
+        found[strength] = round(float(np.mean(makespans)), 5)
+    Arcs.strength = min(found, key=lambda strength: found[strength])
+    for _, number, shop in shops(PRACTICE, 1):
+        _, walks, _ = search(Arcs, shop, number, 1.0)
+        renewing = sum(walk.refreshing for walk in walks)
+        move = (THREADS * 1.0 - renewing) / sum(walk.moves for walk in walks)
+        prices.append(renewing / sum(walk.refreshes for walk in walks) / move)
+    return {
+        "pairs": len(y) + len(y_new),
+        "turned": round(float(np.concatenate([y, y_new]).mean()), 3),
+        "AUC on other shops": ranks,
+        "makespan to bound by strength": found,
+        "strength": Arcs.strength,
+        "price of renewing them, in moves": [round(price) for price in prices],
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=3.0)
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--shops", type=int, default=3, help="per size")
+    parser.add_argument("--seconds", default="3,10", help="when to look, with commas")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--shops", type=int, default=2, help="per kind and size")
+    parser.add_argument("--walks", default=",".join(WALKS), help="candidates, with commas")
     parser.add_argument("--out", type=Path, default=Path("results/learned_part.json"))
     given = parser.parse_args()
+    names = given.walks.split(",")
+    times = sorted(float(part) for part in given.seconds.split(","))
+    seconds = times[-1]
+    torch.set_num_threads(1)
+    # Walks wait for each other after every chunk: long ones leave room for what takes its time.
+    loop.CHUNK_SECONDS = 0.5
     tspr.prepare()
+    cpsat.prepare()
     Opening.scorer = Kick.scorer = load_weights("tbgat-plus", size=(20, 20)).network
     NetworkKick.scorer = load_weights("paper", size=(20, 15)).network
-    kinds: dict[str, type[RelinkingWalk]] = {
-        "none": RelinkingWalk,
-        "opening": Opening,
-        "kick": Kick,
-        "network kick": NetworkKick,
-        "pairs": Pairs,
-    }
+    Arcs.network = load_weights("tbgat-graph", size=(20, 20)).network
     warm = generate.uniform(10, 10, seed=0)
-    for kind in kinds.values():
-        search(kind, warm, 0, 1.0)
-    pairs = fit_pairs(4 * given.seconds)
+    for name in names:
+        search(WALKS[name], warm, 0, 1.0)
+    models: dict[str, Any] = {}
+    if "pairs" in names:
+        models["pairs"] = fit_linear(Pairs, seconds, given.shops)
+        Pairs.model = np.array(models["pairs"]["weights"])
+    if "free" in names:
+        models["free"] = fit_linear(FreeAtRandom, seconds, given.shops)
+        Free.model = np.array(models["free"]["weights"])
+    if "arcs" in names:
+        models["arcs"] = fit_arcs(seconds, given.shops)
+    print(json.dumps(models, indent=1), flush=True)
     runs = []
-    for size in SIZES:
-        for number in range(given.shops):
-            shop = generate.uniform(*size, seed=[8, *size, number])
-            for seed in range(given.seeds):
-                for name, kind in kinds.items():
-                    schedule, walks = search(kind, shop, seed, given.seconds)
-                    runs.append(
-                        {
-                            "size": f"{size[0]}x{size[1]}",
-                            "shop": number,
-                            "seed": seed,
-                            "learned": name,
-                            "makespan": schedule.makespan,
-                            "searches": sum(walk.fresh + walk.relinked for walk in walks),
-                        }
-                    )
-            print(f"{size[0]}x{size[1]} {number}", flush=True)
+    for size, number, shop in shops(REPORTED, given.shops):
+        for seed in range(given.seeds):
+            for name in names:
+                outcome, walks, _ = search(WALKS[name], shop, seed, seconds)
+                runs.append(
+                    {
+                        "size": size,
+                        "shop": number,
+                        "seed": seed,
+                        "learned": name,
+                        "makespans": [
+                            min(g.makespan for g in outcome.history if g.seconds <= t)
+                            for t in (*times[:-1], float("inf"))
+                        ],
+                        "searches": sum(walk.fresh + walk.relinked for walk in walks),
+                    }
+                )
+        print(size, number, flush=True)
     result = {
         "card": environment_card(range(given.seeds), threads=THREADS),
-        "seconds": given.seconds,
-        "gaps": {name: gaps(runs, name) for name in kinds},
-        "pairs": pairs,
+        "seconds": times,
+        "gaps": gaps(runs, len(times)),
+        "models": models,
         "runs": runs,
     }
     given.out.write_text(json.dumps(result, indent=1) + "\n")
@@ -230,47 +240,64 @@ def main() -> None:
     print(text)
 
 
-def table(result: dict[str, Any]) -> str:
-    """The gaps in Markdown, a row per candidate."""
-    sizes = list(dict.fromkeys(run["size"] for run in result["runs"]))
-    lines = [
-        "| learned part | " + " | ".join(sizes) + " | all | searches |",
-        "|---|" + "---:|" * (len(sizes) + 2),
-    ]
-    for name, found in result["gaps"].items():
-        made = [run["searches"] for run in result["runs"] if run["learned"] == name]
-        low, high = min(found["by seed"]), max(found["by seed"])
-        cells = [f"{found[size]:.2f}" for size in sizes]
-        cells += [f"{found['all']:.2f} ({low:.2f}-{high:.2f})", f"{np.mean(made):.0f}"]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    shops = len({(run["size"], run["shop"]) for run in result["runs"]})
-    seeds = len({run["seed"] for run in result["runs"]})
-    head = f"Gap in percent after {result['seconds']:g} s, {shops} shops, {seeds} seed(s)"
-    return f"{head} (in brackets the range over seeds).\n\n" + "\n".join(lines) + "\n"
+def gaps(runs: list[dict[str, Any]], times: int) -> dict[str, dict[str, Any]]:
+    """Mean gap in percent per candidate: by size, over all, by seed, and to the first candidate.
 
-
-def gaps(runs: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """Mean gap in percent per size, over all, and over all per seed."""
+    Every figure is a list, one entry for each time.
+    """
     best: dict[tuple[str, int], int] = {}
     for run in runs:
         key = run["size"], run["shop"]
-        best[key] = min(run["makespan"], best.get(key, run["makespan"]))
+        best[key] = min(run["makespans"][-1], best.get(key, run["makespans"][-1]))
+    names = list(dict.fromkeys(run["learned"] for run in runs))
+    keys = list(best)
+    seeds = 1 + max(run["seed"] for run in runs)
+    grid = np.zeros((len(names), times, len(keys), seeds))
+    for run in runs:
+        key = run["size"], run["shop"]
+        gap = 100.0 * (np.array(run["makespans"]) / best[key] - 1.0)
+        grid[names.index(run["learned"]), :, keys.index(key), run["seed"]] = gap
 
-    def mean(wanted: Callable[[dict[str, Any]], bool]) -> float:
-        found = [
-            100.0 * (run["makespan"] / best[run["size"], run["shop"]] - 1.0)
-            for run in runs
-            if run["learned"] == name and wanted(run)
-        ]
-        return round(float(np.mean(found)), 3)
+    def figures(values: Any) -> Any:
+        return np.round(values, 3).tolist()
 
+    found = {}
+    for name, gap in zip(names, grid, strict=True):
+        by_shop = (gap - grid[0]).mean(axis=2)
+        found[name] = {
+            "by size": {
+                size: figures(gap[:, [key[0] == size for key in keys]].mean(axis=(1, 2)))
+                for size in dict.fromkeys(size for size, _ in keys)
+            },
+            "all": figures(gap.mean(axis=(1, 2))),
+            "by seed": figures(gap.mean(axis=1)),
+            "to the first": figures(by_shop.mean(axis=1)),
+            "error": figures(by_shop.std(axis=1, ddof=1) / len(keys) ** 0.5),
+        }
+    return found
+
+
+def table(result: dict[str, Any]) -> str:
+    """The gaps in Markdown, a row per candidate."""
+    runs, times = result["runs"], [f"{seconds:g} s" for seconds in result["seconds"]]
     sizes = list(dict.fromkeys(run["size"] for run in runs))
-    seeds = sorted({run["seed"] for run in runs})
-    return {
-        **{size: mean(lambda run, size=size: run["size"] == size) for size in sizes},
-        "all": mean(lambda run: True),
-        "by seed": [mean(lambda run, seed=seed: run["seed"] == seed) for seed in seeds],
-    }
+    head = [*sizes, *(f"{what}, {at}" for at in times for what in ("all", "to none")), "searches"]
+    lines = ["| learned part | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
+    for name, found in result["gaps"].items():
+        cells = [f"{found['by size'][size][-1]:.2f}" for size in sizes]
+        for at in range(len(times)):
+            seeds = found["by seed"][at]
+            cells.append(f"{found['all'][at]:.2f} ({min(seeds):.2f}-{max(seeds):.2f})")
+            cells.append(f"{found['to the first'][at]:+.2f} ±{found['error'][at]:.2f}")
+        made = [run["searches"] for run in runs if run["learned"] == name]
+        lines.append(f"| {name} | " + " | ".join([*cells, f"{np.mean(made):.0f}"]) + " |")
+    shops = len({(run["size"], run["shop"]) for run in runs})
+    seeds = len({run["seed"] for run in runs})
+    about = (
+        f"Gap in percent, {shops} shops, {seeds} seed(s) (in brackets the range over seeds), by "
+        f"size after {times[-1]}; the difference to none with its standard error over the shops."
+    )
+    return f"{about}\n\n" + "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
