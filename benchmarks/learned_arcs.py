@@ -53,7 +53,7 @@ REFRESH_MOVES = 20_000
 #: Pairs with more than this many others between them are left alone: hardly any is reversed.
 REACH = 3
 #: Pairs noted at a refresh for the fit.
-NOTED = 400
+NOTED = 50
 Float = npt.NDArray[np.float64]
 
 
