@@ -47,7 +47,7 @@ from tbgat.search.kernels.moves import (
 )
 from tbgat.search.relinking import RelinkingWalk
 
-__all__ = ["Arcs", "fit_logistic", "ranking"]
+__all__ = ["Arcs", "PoolArcs", "fit_logistic", "ranking"]
 
 REFRESH_MOVES = 20_000
 #: Pairs with more than this many others between them are left alone: hardly any is reversed.
@@ -235,6 +235,13 @@ class Arcs(RelinkingWalk):
                 rows = functional.elu(layer(rows, structure))
             rows = last(rows, structure)[:, :n]
         return np.concatenate([rows[0].numpy(), rows[1].numpy()], axis=1).astype(np.float64)
+
+
+class PoolArcs(Arcs):
+    """The same without the network: a pair is described by heads, tails and the pool alone."""
+
+    def _describe(self, x: Table, y: Table) -> Float:
+        return self._look(x, y)
 
 
 _walk = _rebuilt(tabu.walk, _choose=_rebuilt(tabu._choose, _weigh=_weigh))

@@ -19,8 +19,9 @@ can be earned back:
 - ``arcs``: every 20,000 moves the graph network `tbgat-graph` embeds the present solution. A model
   that reads the embeddings tells which pairs are likely the other way round in the best solution,
   and the search adds that to its estimate of every move that reverses them.
+- ``pool arcs``: the same without the network, from heads, tails and the pool alone.
 
-The models are fitted to searches on other generated shops first, and so is the weight of ``arcs``.
+The models are fitted to searches on other generated shops first, and so is the weight of prices.
 The gap is that to the best makespan any run of this benchmark found for the shop.
 """
 
@@ -29,12 +30,13 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from learned_arcs import Arcs, fit_logistic, ranking
+from learned_arcs import Arcs, PoolArcs, fit_logistic, ranking
 from learned_walks import Kick, NetworkKick, Opening, Pairs
 from learned_windows import Free, FreeAtRandom
 
@@ -63,6 +65,8 @@ SHOPS = (
 )
 THREADS = 2
 PRACTICE, REPORTED = 7, 8
+#: Shops of each kind that models are fitted to.
+PRACTISED = 2
 STRENGTHS = (0.25, 1.0, 4.0)
 WALKS: dict[str, type[RelinkingWalk]] = {
     "none": RelinkingWalk,
@@ -73,14 +77,15 @@ WALKS: dict[str, type[RelinkingWalk]] = {
     "free at random": FreeAtRandom,
     "free": Free,
     "arcs": Arcs,
+    "pool arcs": PoolArcs,
 }
 
 
-def shops(use: int, each: int) -> list[tuple[str, int, Instance]]:
+def shops(use: int, each: int, sizes: Sequence[str]) -> list[tuple[str, int, Instance]]:
     """Generate the shops for one use: name of their kind, number and instance."""
     made = []
     for kind, jobs, machines in SHOPS:
-        for number in range(each):
+        for number in range(each if f"{jobs}x{machines} {kind}" in sizes else 0):
             seed = [use, list(KINDS).index(kind), jobs, machines, number]
             made.append(
                 (f"{jobs}x{machines} {kind}", number, KINDS[kind](jobs, machines, seed=seed))
@@ -107,10 +112,10 @@ def search(
     return outcome, walks, pool
 
 
-def fit_linear(kind: Any, seconds: float, each: int) -> dict[str, Any]:
+def fit_linear(kind: Any, seconds: float, sizes: Sequence[str]) -> dict[str, Any]:
     """Fit the model of a kind of walk, by least squares, to what it noted without one."""
     rows = []
-    for _, number, shop in shops(PRACTICE, each):
+    for _, number, shop in shops(PRACTICE, PRACTISED, sizes):
         _, walks, _ = search(kind, shop, number, seconds)
         rows += [row for walk in walks for row in walk.seen]
     data = np.array(rows)
@@ -127,14 +132,13 @@ def fit_linear(kind: Any, seconds: float, each: int) -> dict[str, Any]:
     }
 
 
-def fit_arcs(seconds: float, each: int) -> dict[str, Any]:
-    """Fit the model of ``arcs``: every second shop tells how well it ranks, all fit it in the end.
+def fit_arcs(kinds: Sequence[type[Arcs]], seconds: float, sizes: Sequence[str]) -> dict[str, Any]:
+    """Fit the models of ``arcs``: every second shop tells how well they rank, all fit in the end.
 
-    Then choose its weight in the search.
+    Then choose the weight of each in the search.
     """
     parts: list[tuple[Any, Any]] = []
-    prices = []
-    for _, number, shop in shops(PRACTICE, each):
+    for _, number, shop in shops(PRACTICE, PRACTISED, sizes):
         _, walks, pool = search(Arcs, shop, number, seconds)
         best = pool.best
         assert best is not None
@@ -142,38 +146,46 @@ def fit_arcs(seconds: float, each: int) -> dict[str, Any]:
         x = np.concatenate([described for _, _, described in notes])
         y = np.concatenate([best.rank[v] < best.rank[u] for u, v, _ in notes])
         parts.append((x, y.astype(np.float64)))
-
-    def joined(chosen: list[tuple[Any, Any]]) -> Any:
-        return [np.concatenate(column) for column in zip(*chosen, strict=True)]
-
     (x, y), (x_new, y_new) = joined(parts[::2]), joined(parts[1::2])
-    ranks = {}
-    for name, columns in (("pool and times", Arcs.figures), ("with the network", x.shape[1])):
-        model = fit_logistic(x[:, :columns], y)
-        ranks[name] = round(ranking(x_new[:, :columns] @ model, y_new), 3)
-    Arcs.model = fit_logistic(*joined(parts))
-    found: dict[float, float] = {}
-    for strength in STRENGTHS:
-        Arcs.strength = strength
-        makespans = [
-            search(Arcs, shop, number, seconds / 3)[0].schedule.makespan / lower_bound(shop)
-            for _, number, shop in shops(PRACTICE, each)
-        ]
-        found[strength] = round(float(np.mean(makespans)), 5)
-    Arcs.strength = min(found, key=lambda strength: found[strength])
-    for _, number, shop in shops(PRACTICE, 1):
-        _, walks, _ = search(Arcs, shop, number, 1.0)
+    x_all, y_all = joined(parts)
+    models: dict[str, Any] = {"pairs": len(y_all), "turned": round(float(y_all.mean()), 3)}
+    for kind in kinds:
+        columns = kind.figures if kind is PoolArcs else x.shape[1]
+        trial = fit_logistic(x[:, :columns], y)
+        kind.model = fit_logistic(x_all[:, :columns], y_all)
+        found = {}
+        for strength in STRENGTHS:
+            kind.strength = strength
+            makespans = [
+                search(kind, shop, number, seconds / 3)[0].schedule.makespan / lower_bound(shop)
+                for _, number, shop in shops(PRACTICE, PRACTISED, sizes)
+            ]
+            found[strength] = round(float(np.mean(makespans)), 5)
+        kind.strength = min(found, key=lambda strength: found[strength])
+        models["pool" if kind is PoolArcs else "network"] = {
+            "AUC on other shops": round(ranking(x_new[:, :columns] @ trial, y_new), 3),
+            "makespan to bound by strength": found,
+            "strength": kind.strength,
+            "price of renewing them, in moves": prices(kind, sizes),
+        }
+    return models
+
+
+def joined(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Descriptions and answers of several shops as one array each."""
+    x, y = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return x, y
+
+
+def prices(kind: type[Arcs], sizes: Sequence[str]) -> dict[str, int]:
+    """What renewing the prices costs, in moves, by size."""
+    found = {}
+    for size, number, shop in shops(PRACTICE, 1, sizes):
+        _, walks, _ = search(kind, shop, number, 1.0)
         renewing = sum(walk.refreshing for walk in walks)
         move = (THREADS * 1.0 - renewing) / sum(walk.moves for walk in walks)
-        prices.append(renewing / sum(walk.refreshes for walk in walks) / move)
-    return {
-        "pairs": len(y) + len(y_new),
-        "turned": round(float(np.concatenate([y, y_new]).mean()), 3),
-        "AUC on other shops": ranks,
-        "makespan to bound by strength": found,
-        "strength": Arcs.strength,
-        "price of renewing them, in moves": [round(price) for price in prices],
-    }
+        found[size] = round(renewing / sum(walk.refreshes for walk in walks) / move)
+    return found
 
 
 def main() -> None:
@@ -181,10 +193,15 @@ def main() -> None:
     parser.add_argument("--seconds", default="3,10", help="when to look, with commas")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--shops", type=int, default=2, help="per kind and size")
+    names = [f"{jobs}x{machines} {kind}" for kind, jobs, machines in SHOPS]
+    parser.add_argument("--sizes", default=",".join(names), help="kinds of shops, with commas")
+    parser.add_argument(
+        "--reported", type=int, default=REPORTED, help="another number, other shops"
+    )
     parser.add_argument("--walks", default=",".join(WALKS), help="candidates, with commas")
     parser.add_argument("--out", type=Path, default=Path("results/learned_part.json"))
     given = parser.parse_args()
-    names = given.walks.split(",")
+    names, sizes = given.walks.split(","), given.sizes.split(",")
     times = sorted(float(part) for part in given.seconds.split(","))
     seconds = times[-1]
     torch.set_num_threads(1)
@@ -200,16 +217,17 @@ def main() -> None:
         search(WALKS[name], warm, 0, 1.0)
     models: dict[str, Any] = {}
     if "pairs" in names:
-        models["pairs"] = fit_linear(Pairs, seconds, given.shops)
+        models["pairs"] = fit_linear(Pairs, seconds, sizes)
         Pairs.model = np.array(models["pairs"]["weights"])
     if "free" in names:
-        models["free"] = fit_linear(FreeAtRandom, seconds, given.shops)
+        models["free"] = fit_linear(FreeAtRandom, seconds, sizes)
         Free.model = np.array(models["free"]["weights"])
-    if "arcs" in names:
-        models["arcs"] = fit_arcs(seconds, given.shops)
+    priced = [kind for kind in (Arcs, PoolArcs) if kind in {WALKS[name] for name in names}]
+    if priced:
+        models["arcs"] = fit_arcs(priced, seconds, sizes)
     print(json.dumps(models, indent=1), flush=True)
     runs = []
-    for size, number, shop in shops(REPORTED, given.shops):
+    for size, number, shop in shops(given.reported, given.shops, sizes):
         for seed in range(given.seeds):
             for name in names:
                 outcome, walks, _ = search(WALKS[name], shop, seed, seconds)
