@@ -67,7 +67,7 @@ THREADS = 2
 PRACTICE, REPORTED = 7, 8
 #: Shops of each kind that models are fitted to.
 PRACTISED = 2
-STRENGTHS = (0.25, 1.0, 4.0)
+STRENGTHS = "0.25,1,4"
 WALKS: dict[str, type[RelinkingWalk]] = {
     "none": RelinkingWalk,
     "opening": Opening,
@@ -132,7 +132,9 @@ def fit_linear(kind: Any, seconds: float, sizes: Sequence[str]) -> dict[str, Any
     }
 
 
-def fit_arcs(kinds: Sequence[type[Arcs]], seconds: float, sizes: Sequence[str]) -> dict[str, Any]:
+def fit_arcs(
+    kinds: Sequence[type[Arcs]], strengths: Sequence[float], seconds: float, sizes: Sequence[str]
+) -> dict[str, Any]:
     """Fit the models of ``arcs``: every second shop tells how well they rank, all fit in the end.
 
     Then choose the weight of each in the search.
@@ -154,7 +156,7 @@ def fit_arcs(kinds: Sequence[type[Arcs]], seconds: float, sizes: Sequence[str]) 
         trial = fit_logistic(x[:, :columns], y)
         kind.model = fit_logistic(x_all[:, :columns], y_all)
         found = {}
-        for strength in STRENGTHS:
+        for strength in strengths:
             kind.strength = strength
             makespans = [
                 search(kind, shop, number, seconds / 3)[0].schedule.makespan / lower_bound(shop)
@@ -199,6 +201,7 @@ def main() -> None:
         "--reported", type=int, default=REPORTED, help="another number, other shops"
     )
     parser.add_argument("--walks", default=",".join(WALKS), help="candidates, with commas")
+    parser.add_argument("--strengths", default=STRENGTHS, help="weights of prices to choose from")
     parser.add_argument("--out", type=Path, default=Path("results/learned_part.json"))
     given = parser.parse_args()
     names, sizes = given.walks.split(","), given.sizes.split(",")
@@ -222,9 +225,10 @@ def main() -> None:
     if "free" in names:
         models["free"] = fit_linear(FreeAtRandom, seconds, sizes)
         Free.model = np.array(models["free"]["weights"])
+    strengths = [float(part) for part in given.strengths.split(",")]
     priced = [kind for kind in (Arcs, PoolArcs) if kind in {WALKS[name] for name in names}]
     if priced:
-        models["arcs"] = fit_arcs(priced, seconds, sizes)
+        models["arcs"] = fit_arcs(priced, strengths, seconds, sizes)
     print(json.dumps(models, indent=1), flush=True)
     runs = []
     for size, number, shop in shops(given.reported, given.shops, sizes):
