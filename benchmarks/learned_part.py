@@ -195,8 +195,8 @@ def main() -> None:
     parser.add_argument("--seconds", default="3,10", help="when to look, with commas")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--shops", type=int, default=2, help="per kind and size")
-    names = [f"{jobs}x{machines} {kind}" for kind, jobs, machines in SHOPS]
-    parser.add_argument("--sizes", default=",".join(names), help="kinds of shops, with commas")
+    known_sizes = [f"{jobs}x{machines} {kind}" for kind, jobs, machines in SHOPS]
+    parser.add_argument("--sizes", default=",".join(known_sizes), help="shops, with commas")
     parser.add_argument(
         "--reported", type=int, default=REPORTED, help="another number, other shops"
     )
@@ -205,6 +205,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/learned_part.json"))
     given = parser.parse_args()
     names, sizes = given.walks.split(","), given.sizes.split(",")
+    for asked, known in ((names, list(WALKS)), (sizes, known_sizes)):
+        if unknown := [name for name in asked if name not in known]:
+            parser.error(f"unknown: {', '.join(unknown)}; there are: {', '.join(known)}")
+    # An hour later would be too late to find out that it cannot be written.
+    if not given.out.parent.is_dir():
+        parser.error(f"there is no folder {given.out.parent}")
     times = sorted(float(part) for part in given.seconds.split(","))
     seconds = times[-1]
     torch.set_num_threads(1)
